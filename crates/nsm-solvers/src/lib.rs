@@ -1,0 +1,2 @@
+//! Complementarity problems, least squares under inequalities, Newton methods, saddle-point systems
+//! and scalar roots. Knows nothing of mechanics.
