@@ -1,0 +1,572 @@
+//! Non-negative least squares from a Gram matrix: the contact kernel.
+//!
+//! For a positive semidefinite $M = G^\top W G$ and $q = G^\top W p$ the impulse of a set of contacts is
+//! $$ \lambda^\ast = \arg\min_{\lambda \ge 0}\ \tfrac12 \lambda^\top M \lambda + q^\top \lambda
+//! = \arg\min_{\lambda \ge 0}\ \tfrac12 | p + G\lambda |^2_W , $$
+//! whose optimality conditions are $0 \le \lambda \perp w = M\lambda + q \ge 0$. $M$ may be rank
+//! deficient (four corners of a box, a chain between walls); $w$ is unique even then, $\lambda$ is not.
+//!
+//! Two stages. Block principal pivoting [Kostreva 1978, Júdice & Pires 1994] exchanges all violated indices at
+//! once and settles almost every contact problem in one to three small Cholesky factorisations. When
+//! the number of violations stops falling, the active-set method of [Lawson & Hanson 1974] takes
+//! over: it adds one violated index at a time, keeps $\lambda \ge 0$ throughout, decreases the
+//! objective strictly and is therefore finite. A column that depends on those already in the factor
+//! opens a ray $d$ with $Md = 0$; it is followed to the first multiplier that vanishes, and if none does,
+//! $d \ge 0,\ Md = 0,\ q^\top d < 0$ proves that no solution exists.
+
+use super::LeastSquaresError;
+
+/// A pivot below this fraction of its diagonal entry marks a dependent column in the block stage.
+const RANK_TOLERANCE: f64 = 1e-12;
+
+/// The same in the active-set stage: a column whose part outside the span of the others has the
+/// relative size $\sqrt{\text{pivot}}$ may still see a slack of that size, so the bar is at rounding.
+const ROUNDING_PIVOT: f64 = 16.0 * f64::EPSILON;
+
+/// Largest decrease of the objective, over $\max|q|^2 / \max M_{ii}$, believed along a direction whose
+/// curvature is within rounding of zero.
+const FLAT: f64 = 1e4;
+
+/// A slack on a ray without end that is smaller than this fraction of $\max|q|$ is rounding, not a
+/// proof that no solution exists.
+const CERTIFICATE: f64 = 1e-10;
+
+/// How often block pivoting may fail to reduce the number of violations before the active-set
+/// method takes over [Júdice & Pires 1994].
+const PATIENCE: u32 = 3;
+
+/// What a solve by [`GramNnls`] did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
+pub struct GramReport {
+    /// Factorisations in the block stage plus exchanges in the active-set stage.
+    pub iterations: u32,
+    /// Number of positive multipliers.
+    pub active: usize,
+    /// Natural residual $\max_i |\min(\lambda_i, w_i)|$ over $\max_i |q_i|$.
+    pub residual: f64,
+}
+
+/// Solver for $\min_{\lambda\ge0} \tfrac12\lambda^\top M\lambda + q^\top\lambda$ with a small dense $M$, all memory allocated once.
+///
+/// ```
+/// use nsm_solvers::least_squares::GramNnls;
+///
+/// // Two contacts of unit masses, the second one separating by itself.
+/// let gram = [2.0, -1.0, -1.0, 2.0];
+/// let q = [-1.0, 3.0];
+/// let mut kernel = GramNnls::new(2);
+/// let mut impulse = [0.0; 2];
+/// let report = kernel.solve(&gram, &q, &mut impulse)?;
+/// assert_eq!(impulse, [0.5, 0.0]);
+/// assert_eq!(report.active, 1);
+/// assert_eq!(kernel.slack(), [0.0, 2.5]);
+/// # Ok::<(), nsm_solvers::least_squares::LeastSquaresError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GramNnls {
+    capacity: usize,
+    n: usize,
+    /// $L$ of $M_{PP} = LDL^\top$ by rows with stride `capacity`, unit diagonal not stored.
+    factor: Vec<f64>,
+    /// $D^{-1}$.
+    inverse_pivot: Vec<f64>,
+    scaled: Vec<f64>,
+    /// Indices in the factor, in the order in which they entered.
+    passive: Vec<usize>,
+    is_passive: Vec<bool>,
+    /// Dependent columns whose slack is negative by rounding only.
+    barred: Vec<bool>,
+    step: Vec<f64>,
+    slack: Vec<f64>,
+}
+
+impl GramNnls {
+    /// Room for up to `capacity` multipliers.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            n: 0,
+            factor: vec![0.0; capacity * capacity],
+            inverse_pivot: vec![0.0; capacity],
+            scaled: vec![0.0; capacity],
+            passive: Vec::with_capacity(capacity),
+            is_passive: vec![false; capacity],
+            barred: vec![false; capacity],
+            step: vec![0.0; capacity],
+            slack: vec![0.0; capacity],
+        }
+    }
+
+    /// The slack $w = M\lambda + q$ of the last solve.
+    pub fn slack(&self) -> &[f64] {
+        &self.slack[..self.n]
+    }
+
+    /// The indices that carried a multiplier at the end of the last solve.
+    pub fn active(&self) -> &[usize] {
+        &self.passive
+    }
+
+    /// Solves $0 \le \lambda \perp M\lambda + q \ge 0$ for a symmetric positive semidefinite `gram`, given whole (both triangles).
+    ///
+    /// Positive entries of `lambda` on entry are taken as the first guess of the active set; pass
+    /// zeros for a cold start. On failure `lambda` holds the best feasible point reached.
+    ///
+    /// # Errors
+    /// Sizes that disagree or exceed the capacity, entries that are not finite, and problems without
+    /// solution ($q$ has a component along a direction $d \ge 0$ with $Md = 0$, $q^\top d < 0$).
+    pub fn solve(
+        &mut self,
+        gram: &[f64],
+        q: &[f64],
+        lambda: &mut [f64],
+    ) -> Result<GramReport, LeastSquaresError> {
+        let n = q.len();
+        if n > self.capacity {
+            return Err(LeastSquaresError::Capacity { n, capacity: self.capacity });
+        }
+        if gram.len() != n * n || lambda.len() != n {
+            return Err(LeastSquaresError::Size {
+                what: if lambda.len() == n { "gram" } else { "lambda" },
+                expected: if lambda.len() == n { n * n } else { n },
+                found: if lambda.len() == n { gram.len() } else { lambda.len() },
+            });
+        }
+        self.n = n;
+        self.passive.clear();
+        if n == 1 {
+            return self.solve_one(gram[0], q[0], lambda);
+        }
+        let mut q_max = 0.0_f64;
+        let mut checksum = 0.0;
+        let mut any = false;
+        let mut warm = false;
+        for i in 0..n {
+            q_max = q_max.max(q[i].abs());
+            checksum += q[i];
+            any |= q[i] < 0.0;
+            warm |= lambda[i] > 0.0;
+        }
+        let mut trace = 0.0_f64;
+        for (k, &entry) in gram.iter().enumerate() {
+            checksum += entry;
+            if k % (n + 1) == 0 {
+                trace = trace.max(entry);
+            }
+        }
+        if !checksum.is_finite() {
+            check_finite("gram", gram)?;
+            check_finite("q", q)?;
+        }
+        if !any {
+            lambda.fill(0.0);
+            self.slack[..n].copy_from_slice(q);
+            return Ok(GramReport { iterations: 0, active: 0, residual: 0.0 });
+        }
+        for i in 0..n {
+            self.is_passive[i] = if warm { lambda[i] > 0.0 } else { q[i] < 0.0 };
+        }
+        let mut iterations = 0;
+        if self.block_stage(gram, q, lambda, q_max, trace, &mut iterations) {
+            return Ok(self.report(lambda, q_max, iterations));
+        }
+        self.active_set_stage(gram, q, lambda, q_max, trace, &mut iterations)?;
+        Ok(self.report(lambda, q_max, iterations))
+    }
+
+    fn solve_one(
+        &mut self,
+        m: f64,
+        q: f64,
+        lambda: &mut [f64],
+    ) -> Result<GramReport, LeastSquaresError> {
+        if !m.is_finite() {
+            return Err(LeastSquaresError::NotFinite { what: "gram", index: 0 });
+        }
+        if !q.is_finite() {
+            return Err(LeastSquaresError::NotFinite { what: "q", index: 0 });
+        }
+        if q >= 0.0 {
+            lambda[0] = 0.0;
+            self.slack[0] = q;
+            return Ok(GramReport { iterations: 0, active: 0, residual: 0.0 });
+        }
+        if m <= 0.0 {
+            lambda[0] = 0.0;
+            return Err(LeastSquaresError::Infeasible { index: 0, residual: 1.0 });
+        }
+        lambda[0] = -q / m;
+        self.slack[0] = 0.0;
+        self.passive.push(0);
+        Ok(GramReport { iterations: 1, active: 1, residual: 0.0 })
+    }
+
+    /// Exchanges all violated indices at once while their number falls; true when solved.
+    fn block_stage(
+        &mut self,
+        gram: &[f64],
+        q: &[f64],
+        lambda: &mut [f64],
+        q_max: f64,
+        trace: f64,
+        iterations: &mut u32,
+    ) -> bool {
+        let n = self.n;
+        let mut fewest = usize::MAX;
+        let mut patience = PATIENCE;
+        loop {
+            *iterations += 1;
+            self.passive.clear();
+            for j in 0..n {
+                if self.is_passive[j] && !self.append(gram, j, RANK_TOLERANCE) {
+                    self.is_passive[j] = false;
+                }
+            }
+            self.solve_passive(q);
+            lambda.fill(0.0);
+            let mut sum = 0.0;
+            for (k, &i) in self.passive.iter().enumerate() {
+                lambda[i] = self.step[k];
+                sum += self.step[k].abs();
+            }
+            let tolerance = Self::tolerance(q_max, trace, sum);
+            self.update_slack(gram, q, lambda);
+            self.refine(gram, q, lambda, tolerance);
+            let mut violations = 0;
+            for i in 0..n {
+                let violated =
+                    if self.is_passive[i] { lambda[i] < 0.0 } else { self.slack[i] < -tolerance };
+                if violated {
+                    violations += 1;
+                    self.is_passive[i] = !self.is_passive[i];
+                }
+            }
+            if violations == 0 {
+                return true;
+            }
+            if violations < fewest {
+                fewest = violations;
+                patience = PATIENCE;
+            } else if patience > 0 {
+                patience -= 1;
+            } else {
+                return false;
+            }
+        }
+    }
+
+    /// The method of Lawson and Hanson from $\lambda = 0$, with rays for dependent columns.
+    fn active_set_stage(
+        &mut self,
+        gram: &[f64],
+        q: &[f64],
+        lambda: &mut [f64],
+        q_max: f64,
+        trace: f64,
+        iterations: &mut u32,
+    ) -> Result<(), LeastSquaresError> {
+        let n = self.n;
+        lambda.fill(0.0);
+        self.passive.clear();
+        self.is_passive[..n].fill(false);
+        self.barred[..n].fill(false);
+        self.slack[..n].copy_from_slice(q);
+        let limit = *iterations + 30 * u32::try_from(n).unwrap_or(u32::MAX / 64) + 30;
+        loop {
+            let tolerance = Self::tolerance(q_max, trace, lambda.iter().sum());
+            self.refine(gram, q, lambda, tolerance);
+            let mut entering = n;
+            let mut worst = -tolerance;
+            for i in 0..n {
+                if !self.is_passive[i] && !self.barred[i] && self.slack[i] < worst {
+                    worst = self.slack[i];
+                    entering = i;
+                }
+            }
+            if entering == n {
+                return Ok(());
+            }
+            *iterations += 1;
+            if *iterations > limit {
+                let residual = natural_residual(lambda, &self.slack[..n], q_max);
+                return Err(LeastSquaresError::Stalled { iterations: limit, residual });
+            }
+            // A feasible problem cannot fall by more than its scale along a nearly flat direction.
+            let flat = (worst * worst * trace / (FLAT * q_max * q_max * gram[entering * (n + 1)]))
+                .clamp(ROUNDING_PIVOT, RANK_TOLERANCE);
+            let mut independent = self.append(gram, entering, flat);
+            while !independent && self.follow_ray(entering, lambda) {
+                independent = self.append(gram, entering, flat);
+            }
+            if !independent {
+                if worst < -CERTIFICATE * q_max - 100.0 * tolerance {
+                    let residual = natural_residual(lambda, &self.slack[..n], q_max);
+                    return Err(LeastSquaresError::Infeasible { index: entering, residual });
+                }
+                self.barred[entering] = true;
+                continue;
+            }
+            self.barred[..n].fill(false);
+            self.is_passive[entering] = true;
+            self.restore_feasibility(q, lambda);
+            self.update_slack(gram, q, lambda);
+        }
+    }
+
+    /// Moves along $d$ with $d_j = 1$, $M_{PP} d_P = -M_{Pj}$, to the first multiplier that vanishes;
+    /// false when none does.
+    fn follow_ray(&mut self, entering: usize, lambda: &mut [f64]) -> bool {
+        let k = self.passive.len();
+        let (used, row) = self.factor.split_at(k * self.capacity);
+        for c in 0..k {
+            self.step[c] = -row[c];
+        }
+        back_substitute(used, self.capacity, &mut self.step[..k]);
+        let mut length = f64::INFINITY;
+        let mut blocking = k;
+        for (c, &i) in self.passive.iter().enumerate() {
+            if self.step[c] < 0.0 && lambda[i] < -length * self.step[c] {
+                length = lambda[i] / -self.step[c];
+                blocking = c;
+            }
+        }
+        if blocking == k {
+            return false;
+        }
+        for (c, &i) in self.passive.iter().enumerate() {
+            lambda[i] = (lambda[i] + length * self.step[c]).max(0.0);
+        }
+        lambda[entering] += length;
+        lambda[self.passive[blocking]] = 0.0;
+        self.remove(blocking);
+        true
+    }
+
+    /// Inner loop of Lawson and Hanson: steps to the minimiser on the passive set, dropping the
+    /// multipliers that would turn negative on the way.
+    fn restore_feasibility(&mut self, q: &[f64], lambda: &mut [f64]) {
+        loop {
+            self.solve_passive(q);
+            let mut length = 1.0;
+            let mut blocking = self.passive.len();
+            for (c, &i) in self.passive.iter().enumerate() {
+                if self.step[c] <= 0.0 {
+                    let fraction = lambda[i] / (lambda[i] - self.step[c]);
+                    let fraction = if fraction.is_finite() { fraction.max(0.0) } else { 0.0 };
+                    if fraction < length || blocking == self.passive.len() {
+                        length = fraction.min(length);
+                        blocking = c;
+                    }
+                }
+            }
+            for (c, &i) in self.passive.iter().enumerate() {
+                lambda[i] += length * (self.step[c] - lambda[i]);
+            }
+            if blocking == self.passive.len() {
+                return;
+            }
+            lambda[self.passive[blocking]] = 0.0;
+            self.remove(blocking);
+        }
+    }
+
+    /// Borders the factor by column `j`; false when the column depends on those already there, and
+    /// then row `k` of the factor holds $D^{-1} L^{-1} M_{Pj}$.
+    fn append(&mut self, gram: &[f64], j: usize, tolerance: f64) -> bool {
+        let (n, k, stride) = (self.n, self.passive.len(), self.capacity);
+        let column = &gram[j * n..(j + 1) * n];
+        let (used, rest) = self.factor.split_at_mut(k * stride);
+        let row = &mut rest[..k];
+        let mut pivot = column[j];
+        for c in 0..k {
+            let above = &used[c * stride..c * stride + c];
+            let mut sum = column[self.passive[c]];
+            for t in 0..c {
+                sum -= above[t] * self.scaled[t];
+            }
+            self.scaled[c] = sum;
+            row[c] = sum * self.inverse_pivot[c];
+            pivot -= sum * row[c];
+        }
+        if pivot > tolerance * column[j] {
+            self.inverse_pivot[k] = 1.0 / pivot;
+            self.passive.push(j);
+            true
+        } else {
+            false
+        }
+    }
+
+    /// Deletes the `p`-th row and column of the factored matrix: the rows below shift up and absorb
+    /// $d_p\, l l^\top$ by a rank-one update [Gill, Golub, Murray & Saunders 1974].
+    fn remove(&mut self, p: usize) {
+        let (k, stride) = (self.passive.len(), self.capacity);
+        let index = self.passive.remove(p);
+        self.is_passive[index] = false;
+        let mut weight = 1.0 / self.inverse_pivot[p];
+        for r in p..k - 1 {
+            let (above, below) = self.factor.split_at_mut((r + 1) * stride);
+            let (old, row) = (&below[..=r], &mut above[r * stride..r * stride + r]);
+            row[..p].copy_from_slice(&old[..p]);
+            let mut v = old[p];
+            for c in p..r {
+                let l = old[c + 1];
+                v -= self.scaled[c] * l;
+                row[c] = l + self.step[c] * v;
+            }
+            let pivot = 1.0 / self.inverse_pivot[r + 1];
+            let updated = pivot + weight * v * v;
+            self.inverse_pivot[r] = 1.0 / updated;
+            self.scaled[r] = v;
+            self.step[r] = weight * v / updated;
+            weight *= pivot / updated;
+        }
+    }
+
+    /// $M_{PP}\, s = -q_P$ into the leading part of `step`.
+    fn solve_passive(&mut self, q: &[f64]) {
+        let (k, stride) = (self.passive.len(), self.capacity);
+        solve_factored(&self.factor, &self.inverse_pivot, stride, &mut self.step[..k], |r| {
+            -q[self.passive[r]]
+        });
+    }
+
+    /// One step of iterative refinement where rounding left $w_P \ne 0$, as it does when the columns
+    /// in the factor are nearly dependent.
+    fn refine(&mut self, gram: &[f64], q: &[f64], lambda: &mut [f64], tolerance: f64) {
+        let worst = self.passive.iter().fold(0.0_f64, |m, &i| m.max(self.slack[i].abs()));
+        if worst <= 0.25 * tolerance {
+            return;
+        }
+        let (k, stride) = (self.passive.len(), self.capacity);
+        solve_factored(&self.factor, &self.inverse_pivot, stride, &mut self.step[..k], |r| {
+            -self.slack[self.passive[r]]
+        });
+        for (c, &i) in self.passive.iter().enumerate() {
+            lambda[i] += self.step[c];
+        }
+        self.update_slack(gram, q, lambda);
+    }
+
+    fn update_slack(&mut self, gram: &[f64], q: &[f64], lambda: &[f64]) {
+        let n = self.n;
+        let slack = &mut self.slack[..n];
+        slack.copy_from_slice(q);
+        for &j in &self.passive {
+            let (l, column) = (lambda[j], &gram[j * n..(j + 1) * n]);
+            for i in 0..n {
+                slack[i] += l * column[i];
+            }
+        }
+    }
+
+    /// Rounding in $w$: a slack above minus this counts as non-negative.
+    fn tolerance(q_max: f64, trace: f64, sum: f64) -> f64 {
+        8.0 * f64::EPSILON * (q_max + trace * sum)
+    }
+
+    fn report(&self, lambda: &[f64], q_max: f64, iterations: u32) -> GramReport {
+        GramReport {
+            iterations,
+            active: self.passive.len(),
+            residual: natural_residual(lambda, &self.slack[..self.n], q_max),
+        }
+    }
+}
+
+/// $LDL^\top x = b$.
+fn solve_factored(
+    factor: &[f64],
+    inverse_pivot: &[f64],
+    stride: usize,
+    x: &mut [f64],
+    b: impl Fn(usize) -> f64,
+) {
+    for r in 0..x.len() {
+        let row = &factor[r * stride..r * stride + r];
+        let mut sum = b(r);
+        for c in 0..r {
+            sum -= row[c] * x[c];
+        }
+        x[r] = sum;
+    }
+    for (x, d) in x.iter_mut().zip(inverse_pivot) {
+        *x *= d;
+    }
+    back_substitute(factor, stride, x);
+}
+
+/// $L^\top x = b$ in place, $L$ by rows with a unit diagonal.
+fn back_substitute(factor: &[f64], stride: usize, x: &mut [f64]) {
+    for r in (1..x.len()).rev() {
+        let value = x[r];
+        let row = &factor[r * stride..r * stride + r];
+        for c in 0..r {
+            x[c] -= row[c] * value;
+        }
+    }
+}
+
+fn natural_residual(lambda: &[f64], slack: &[f64], q_max: f64) -> f64 {
+    let worst = lambda.iter().zip(slack).fold(0.0_f64, |m, (&l, &w)| m.max(l.min(w).abs()));
+    if q_max > 0.0 { worst / q_max } else { worst }
+}
+
+fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LeastSquaresError> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(LeastSquaresError::NotFinite { what, index }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redundant_corners_share_the_load() {
+        // Four corners of a square plate: rank 3, resting under gravity.
+        let rows = [[1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [1.0, -1.0, -1.0]];
+        let mut gram = [0.0; 16];
+        for i in 0..4 {
+            for j in 0..4 {
+                gram[i * 4 + j] = (0..3).map(|k| rows[i][k] * rows[j][k]).sum();
+            }
+        }
+        let mut kernel = GramNnls::new(4);
+        let mut lambda = [0.0; 4];
+        let report = kernel.solve(&gram, &[-1.0; 4], &mut lambda).unwrap();
+        assert!(report.residual < 1e-15, "{report:?}");
+        assert!((lambda.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn ray_without_end_is_infeasible() {
+        let mut kernel = GramNnls::new(2);
+        let error = kernel.solve(&[1.0, -1.0, -1.0, 1.0], &[-1.0, 0.5], &mut [0.0; 2]);
+        assert!(matches!(error, Err(LeastSquaresError::Infeasible { .. })), "{error:?}");
+    }
+
+    #[test]
+    fn ray_with_an_end_is_followed() {
+        // M has null vector (1, 1); q pushes along (-1, 1) only.
+        let mut kernel = GramNnls::new(2);
+        let mut lambda = [0.0; 2];
+        let report = kernel.solve(&[1.0, -1.0, -1.0, 1.0], &[-1.0, 1.0], &mut lambda).unwrap();
+        assert!(report.residual < 1e-15);
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let mut kernel = GramNnls::new(2);
+        assert!(matches!(
+            kernel.solve(&[f64::NAN, 0.0, 0.0, 1.0], &[-1.0, 1.0], &mut [0.0; 2]),
+            Err(LeastSquaresError::NotFinite { what: "gram", index: 0 })
+        ));
+        assert!(matches!(
+            kernel.solve(&[1.0; 9], &[-1.0; 3], &mut [0.0; 3]),
+            Err(LeastSquaresError::Capacity { n: 3, capacity: 2 })
+        ));
+    }
+}
