@@ -1,0 +1,103 @@
+//! Factorisations on slices for tiny systems: no allocation, no dispatch, sizes known at run time.
+//!
+//! Below about 32 unknowns a plain triple loop beats every library, because set-up costs more than
+//! arithmetic. The routines work for any size.
+//!
+//! | module | factorisation | for |
+//! |---|---|---|
+//! | [`lu`] | $PA = LU$, partial pivoting | square systems |
+//! | [`cholesky`] | $A = LL^\top$ | symmetric positive definite |
+//! | [`ldlt`] | $A = LDL^\top$, no pivoting | symmetric quasi-definite |
+//! | [`gram`] | $P^\top A P = LL^\top$, pivoted | positive semidefinite Gram matrices $A = GWG^\top$ |
+//! | [`qr`] | $G^\top P = QR$, pivoted | rank, least squares, minimum norm, null space |
+//!
+//! **Conventions.** Matrices are row-major: entry $(i, j)$ of an $m \times n$ matrix is `a[i * n + j]`,
+//! so that a row (a constraint gradient, say) is a contiguous slice. Symmetric routines read the lower
+//! triangle only. Factors overwrite the matrix. Diagonals of factors are stored as their reciprocals.
+//!
+//! **Singularity.** A pivot is rejected when it is small against the terms that cancelled in it: for
+//! LU, $|u_{kk}| \le \tau\,(|u_{kk}| + \sum_{j<k} |\ell_{kj} u_{jk}|)$. Scaling a row or a column by
+//! any factor scales both sides alike, so badly scaled systems are not mistaken for singular ones and
+//! dependent rows are found whatever their units. [`tolerance`] gives the default $\tau$.
+
+pub mod cholesky;
+pub mod gram;
+pub mod ldlt;
+pub mod lu;
+pub mod qr;
+
+/// Default relative tolerance $\tau = 16\,n\,\varepsilon$ for pivots of an elimination of size `n`.
+#[inline]
+pub fn tolerance(n: usize) -> f64 {
+    16.0 * n.max(1) as f64 * f64::EPSILON
+}
+
+/// $\sum_i x_i y_i$ over the common length, in a fixed order of summation.
+#[inline]
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let n = x.len().min(y.len());
+    let (x, y) = (&x[..n], &y[..n]);
+    if n < 8 {
+        let mut sum = 0.0;
+        for (a, b) in x.iter().zip(y) {
+            sum += a * b;
+        }
+        return sum;
+    }
+    let mut lanes = [0.0; 4];
+    let (xc, yc) = (x.chunks_exact(4), y.chunks_exact(4));
+    let tail: f64 = xc.remainder().iter().zip(yc.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in xc.zip(yc) {
+        for l in 0..4 {
+            lanes[l] += a[l] * b[l];
+        }
+    }
+    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]) + tail
+}
+
+/// $y \leftarrow y + \alpha x$ over the common length.
+#[inline]
+pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += alpha * x;
+    }
+}
+
+/// $y \leftarrow Ax$ for a row-major matrix with `y.len()` rows and `x.len()` columns.
+///
+/// # Panics
+/// If `a` is shorter than rows times columns.
+#[inline]
+pub fn matvec(a: &[f64], x: &[f64], y: &mut [f64]) {
+    let n = x.len();
+    for (i, y) in y.iter_mut().enumerate() {
+        *y = dot(&a[i * n..(i + 1) * n], x);
+    }
+}
+
+/// $y \leftarrow y + \alpha A^\top x$ for a row-major matrix with `x.len()` rows and `y.len()` columns.
+///
+/// # Panics
+/// If `a` is shorter than rows times columns.
+#[inline]
+pub fn matvec_transposed_add(alpha: f64, a: &[f64], x: &[f64], y: &mut [f64]) {
+    let n = y.len();
+    for (i, &x) in x.iter().enumerate() {
+        axpy(alpha * x, &a[i * n..(i + 1) * n], y);
+    }
+}
+
+/// $\max_i |x_i|$; NaN if any entry is NaN.
+#[inline]
+pub fn norm_inf(x: &[f64]) -> f64 {
+    let mut max = 0.0;
+    let mut nan = false;
+    for v in x {
+        let v = v.abs();
+        nan |= v.is_nan();
+        if v > max {
+            max = v;
+        }
+    }
+    if nan { f64::NAN } else { max }
+}
