@@ -1,2 +1,17 @@
 //! Smooth scalar functions of a few coordinates with exact first and second derivatives: potentials,
 //! equality and inequality constraints, joints; cones, active sets and null spaces built from them.
+//!
+//! A constraint is a [`Field`]: value, gradient and Hessian on its own block of coordinates. Write
+//! one by hand, or write its value once as an [`Expr`] and let [`AutoDiff`] derive the rest; a
+//! bundle of named fields is [`Rows`]. Equalities mean $f = 0$, inequalities $g \ge 0$.
+
+mod autodiff;
+mod error;
+mod field;
+mod rows;
+
+pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
+pub use error::ConstraintError;
+pub use field::Field;
+pub use num_dual::DualNum;
+pub use rows::Rows;

@@ -1,0 +1,85 @@
+//! A smooth scalar function of a few coordinates and of time.
+//!
+//! Potentials, equality constraints $f(q, t) = 0$ and inequality constraints $g(q, t) \ge 0$ are the
+//! same mathematical object, and every integrator needs the same things of it: its value, its
+//! gradient and its Hessian, on the few coordinates that it depends on (its *block*). Rheonomic
+//! functions add the derivatives by time.
+//!
+//! Two ways to provide one: implement [`Field`] by hand, or write the value once as an
+//! [`Expr`](crate::Expr) and let [`AutoDiff`](crate::AutoDiff) derive the rest exactly.
+
+/// A smooth scalar function $\varphi(q, t)$ of the coordinates listed in its block.
+///
+/// All methods receive the *whole* coordinate vector and pick their own entries from it; derivatives
+/// are written in the order of [`coordinates`](Field::coordinates). `q` is at least as long as the
+/// largest coordinate; whoever assembles fields checks that once ([`Rows::push`](crate::Rows::push)).
+pub trait Field: Send + Sync {
+    /// The block: the coordinates on which the function depends, without repetition.
+    fn coordinates(&self) -> &[usize];
+
+    /// $\varphi(q, t)$.
+    fn value(&self, q: &[f64], t: f64) -> f64;
+
+    /// Writes $\partial \varphi / \partial q$ on the block.
+    fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]);
+
+    /// Adds $w\,\partial^2 \varphi / \partial q^2$ on the block to `out`, row by row ($k \times k$).
+    ///
+    /// Never called when [`is_affine`](Field::is_affine) says so.
+    fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]);
+
+    /// Whether the Hessian vanishes identically: its entries are then left out of every pattern.
+    fn is_affine(&self) -> bool {
+        false
+    }
+
+    /// Whether the function depends on time explicitly.
+    fn is_rheonomic(&self) -> bool {
+        false
+    }
+
+    /// $\partial \varphi / \partial t$.
+    fn rate(&self, _q: &[f64], _t: f64) -> f64 {
+        0.0
+    }
+
+    /// Writes $\partial^2 \varphi / \partial q\,\partial t$ on the block.
+    fn rate_gradient(&self, _q: &[f64], _t: f64, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    /// $\partial^2 \varphi / \partial t^2$.
+    fn second_rate(&self, _q: &[f64], _t: f64) -> f64 {
+        0.0
+    }
+}
+
+impl<F: Field + ?Sized> Field for Box<F> {
+    fn coordinates(&self) -> &[usize] {
+        (**self).coordinates()
+    }
+    fn value(&self, q: &[f64], t: f64) -> f64 {
+        (**self).value(q, t)
+    }
+    fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        (**self).gradient(q, t, out);
+    }
+    fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
+        (**self).hessian(q, t, w, out);
+    }
+    fn is_affine(&self) -> bool {
+        (**self).is_affine()
+    }
+    fn is_rheonomic(&self) -> bool {
+        (**self).is_rheonomic()
+    }
+    fn rate(&self, q: &[f64], t: f64) -> f64 {
+        (**self).rate(q, t)
+    }
+    fn rate_gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        (**self).rate_gradient(q, t, out);
+    }
+    fn second_rate(&self, q: &[f64], t: f64) -> f64 {
+        (**self).second_rate(q, t)
+    }
+}

@@ -1,0 +1,348 @@
+//! A bundle of named fields: the rows of $g(q, t)$ with a row-sparse Jacobian.
+//!
+//! The sparsity pattern is fixed when the bundle is built: row $i$ has entries in the columns of its
+//! block. Values are always written in that order, so that whoever factorises a matrix made of them
+//! can compute once where each entry goes. The same bundle serves as constraints (row by row) and as
+//! a potential (the sum of its rows).
+
+use std::ops::Range;
+
+use crate::{ConstraintError, Field};
+
+/// Named rows $g_i(q, t)$ on a common coordinate vector.
+pub struct Rows {
+    dimension: usize,
+    names: Vec<String>,
+    fields: Vec<Box<dyn Field>>,
+    /// Row $i$ occupies `starts[i]..starts[i + 1]` of `columns` and of every value slice.
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    /// Entries of $\sum_i w_i \nabla^2 g_i$, block after block, rows without curvature left out.
+    hessian_entries: Vec<(usize, usize)>,
+    /// Largest block: the scratch that [`Rows::curvatures`] and sums need.
+    largest_block: usize,
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows")
+            .field("dimension", &self.dimension)
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Rows {
+    /// No rows yet, on `dimension` coordinates.
+    pub fn new(dimension: usize) -> Self {
+        Self {
+            dimension,
+            names: Vec::new(),
+            fields: Vec::new(),
+            starts: vec![0],
+            columns: Vec::new(),
+            hessian_entries: Vec::new(),
+            largest_block: 0,
+        }
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// If the field's block is not a set of coordinates of this system.
+    pub fn push(
+        &mut self,
+        name: impl Into<String>,
+        field: impl Field + 'static,
+    ) -> Result<(), ConstraintError> {
+        let name = name.into();
+        let block = field.coordinates();
+        if let Some(&coordinate) = block.iter().find(|&&c| c >= self.dimension) {
+            return Err(ConstraintError::UnknownCoordinate {
+                name,
+                coordinate,
+                dimension: self.dimension,
+            });
+        }
+        check_distinct(block)?;
+        self.columns.extend_from_slice(block);
+        self.starts.push(self.columns.len());
+        self.largest_block = self.largest_block.max(block.len());
+        if !field.is_affine() {
+            self.hessian_entries
+                .extend(block.iter().flat_map(|&i| block.iter().map(move |&j| (i, j))));
+        }
+        self.names.push(name);
+        self.fields.push(Box::new(field));
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Number of coordinates.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Name of row `i`.
+    pub fn name(&self, i: usize) -> &str {
+        &self.names[i]
+    }
+
+    /// All names, in order.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The field of row `i`.
+    pub fn field(&self, i: usize) -> &dyn Field {
+        &*self.fields[i]
+    }
+
+    /// Where the gradient of row `i` lies in a slice of gradient values.
+    pub fn span(&self, i: usize) -> Range<usize> {
+        self.starts[i]..self.starts[i + 1]
+    }
+
+    /// Columns of row `i`.
+    pub fn columns(&self, i: usize) -> &[usize] {
+        &self.columns[self.span(i)]
+    }
+
+    /// Number of gradient entries over all rows: the length of a slice of gradient values.
+    pub fn entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Size of the largest block; a scratch of its square is enough for [`Rows::curvatures`].
+    pub fn largest_block(&self) -> usize {
+        self.largest_block
+    }
+
+    /// Whether any row depends on time explicitly.
+    pub fn is_rheonomic(&self) -> bool {
+        self.fields.iter().any(Field::is_rheonomic)
+    }
+
+    /// Writes $g(q, t)$.
+    pub fn values(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        for (value, field) in out.iter_mut().zip(&self.fields) {
+            *value = field.value(q, t);
+        }
+    }
+
+    /// $g_i(q, t)$.
+    pub fn value(&self, i: usize, q: &[f64], t: f64) -> f64 {
+        self.fields[i].value(q, t)
+    }
+
+    /// $\sum_i g_i(q, t)$: the bundle as one potential.
+    pub fn sum(&self, q: &[f64], t: f64) -> f64 {
+        self.fields.iter().map(|f| f.value(q, t)).sum()
+    }
+
+    /// Adds $\nabla \sum_i g_i$ to `out` (of length [`dimension`](Rows::dimension)).
+    ///
+    /// `scratch` holds at least [`largest_block`](Rows::largest_block) numbers.
+    pub fn add_sum_gradient(&self, q: &[f64], t: f64, scratch: &mut [f64], out: &mut [f64]) {
+        for (i, field) in self.fields.iter().enumerate() {
+            let columns = self.columns(i);
+            let local = &mut scratch[..columns.len()];
+            field.gradient(q, t, local);
+            for (&c, g) in columns.iter().zip(local) {
+                out[c] += *g;
+            }
+        }
+    }
+
+    /// Writes the gradients of all rows, row after row.
+    pub fn gradients(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        for i in 0..self.len() {
+            self.fields[i].gradient(q, t, &mut out[self.starts[i]..self.starts[i + 1]]);
+        }
+    }
+
+    /// Positions of the values that [`hessian`](Rows::hessian) writes; duplicates add up.
+    pub fn hessian_entries(&self) -> &[(usize, usize)] {
+        &self.hessian_entries
+    }
+
+    /// Writes $\sum_i w_i \nabla^2 g_i$ in the order of [`hessian_entries`](Rows::hessian_entries).
+    pub fn hessian(&self, q: &[f64], t: f64, w: &[f64], out: &mut [f64]) {
+        self.weighted_hessian(q, t, |i| w[i], out);
+    }
+
+    /// Writes $\nabla^2 \sum_i g_i$: the Hessian of the bundle as one potential.
+    pub fn sum_hessian(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        self.weighted_hessian(q, t, |_| 1.0, out);
+    }
+
+    fn weighted_hessian(&self, q: &[f64], t: f64, w: impl Fn(usize) -> f64, out: &mut [f64]) {
+        out.fill(0.0);
+        let mut from = 0;
+        for (i, field) in self.fields.iter().enumerate() {
+            if field.is_affine() {
+                continue;
+            }
+            let block = self.columns(i).len();
+            let to = from + block * block;
+            let weight = w(i);
+            if weight != 0.0 {
+                field.hessian(q, t, weight, &mut out[from..to]);
+            }
+            from = to;
+        }
+    }
+
+    /// Writes $\partial g / \partial t$.
+    pub fn rates(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        for (rate, field) in out.iter_mut().zip(&self.fields) {
+            *rate = field.rate(q, t);
+        }
+    }
+
+    /// Writes $\dot g = G v + \partial g / \partial t$ from gradient values at `q`.
+    pub fn velocities(&self, q: &[f64], t: f64, gradients: &[f64], v: &[f64], out: &mut [f64]) {
+        self.multiply(gradients, v, out);
+        for (velocity, field) in out.iter_mut().zip(&self.fields) {
+            if field.is_rheonomic() {
+                *velocity += field.rate(q, t);
+            }
+        }
+    }
+
+    /// Writes $v^\top \nabla^2 g_i\, v + 2\,(\partial \nabla g_i / \partial t) \cdot v + \partial^2 g_i / \partial t^2$:
+    /// what remains of $\ddot g_i$ at zero acceleration.
+    ///
+    /// `scratch` holds at least the square of [`largest_block`](Rows::largest_block).
+    pub fn curvatures(&self, q: &[f64], t: f64, v: &[f64], scratch: &mut [f64], out: &mut [f64]) {
+        for (i, field) in self.fields.iter().enumerate() {
+            let columns = self.columns(i);
+            let k = columns.len();
+            let mut sum = 0.0;
+            if !field.is_affine() {
+                let block = &mut scratch[..k * k];
+                block.fill(0.0);
+                field.hessian(q, t, 1.0, block);
+                for (row, &a) in block.chunks_exact(k.max(1)).zip(columns) {
+                    let product: f64 = row.iter().zip(columns).map(|(h, &b)| h * v[b]).sum();
+                    sum += v[a] * product;
+                }
+            }
+            if field.is_rheonomic() {
+                let block = &mut scratch[..k];
+                field.rate_gradient(q, t, block);
+                sum += 2.0 * block.iter().zip(columns).map(|(g, &c)| g * v[c]).sum::<f64>();
+                sum += field.second_rate(q, t);
+            }
+            out[i] = sum;
+        }
+    }
+
+    /// Writes $G v$ from gradient values.
+    pub fn multiply(&self, gradients: &[f64], v: &[f64], out: &mut [f64]) {
+        for (i, product) in out.iter_mut().enumerate().take(self.len()) {
+            *product = self.row_dot(i, gradients, v);
+        }
+    }
+
+    /// $\nabla g_i \cdot v$ from gradient values.
+    pub fn row_dot(&self, i: usize, gradients: &[f64], v: &[f64]) -> f64 {
+        gradients[self.span(i)].iter().zip(self.columns(i)).map(|(g, &c)| g * v[c]).sum()
+    }
+
+    /// Adds $s\,G^\top \lambda$ to `out`, from gradient values.
+    pub fn add_transposed(&self, gradients: &[f64], lambda: &[f64], s: f64, out: &mut [f64]) {
+        for (i, &multiplier) in lambda.iter().enumerate().take(self.len()) {
+            if multiplier != 0.0 {
+                self.add_row(i, gradients, s * multiplier, out);
+            }
+        }
+    }
+
+    /// Adds $s\,\nabla g_i$ to `out`, from gradient values.
+    pub fn add_row(&self, i: usize, gradients: &[f64], s: f64, out: &mut [f64]) {
+        for (g, &c) in gradients[self.span(i)].iter().zip(self.columns(i)) {
+            out[c] += s * g;
+        }
+    }
+}
+
+/// Refuses a block that lists a coordinate twice.
+pub(crate) fn check_distinct(block: &[usize]) -> Result<(), ConstraintError> {
+    for (i, &coordinate) in block.iter().enumerate() {
+        if block[..i].contains(&coordinate) {
+            return Err(ConstraintError::RepeatedCoordinate { coordinate });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AutoDiff, Expr, Scalar};
+
+    struct Product;
+    impl Expr for Product {
+        fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+            q[0] * q[1]
+        }
+    }
+
+    fn rows() -> Rows {
+        let mut rows = Rows::new(3);
+        rows.push("xy", AutoDiff::new(Product, &[0, 1]).unwrap()).unwrap();
+        rows.push("zx", AutoDiff::new(Product, &[2, 0]).unwrap()).unwrap();
+        rows
+    }
+
+    #[test]
+    fn products_agree_with_the_dense_jacobian() {
+        let rows = rows();
+        let (q, v) = ([2.0, 3.0, 5.0], [0.5, -1.0, 2.0]);
+        let mut g = vec![0.0; rows.entries()];
+        rows.gradients(&q, 0.0, &mut g);
+        // Dense: [y, x, 0; z, 0, x].
+        let mut gv = [0.0; 2];
+        rows.multiply(&g, &v, &mut gv);
+        assert_eq!(gv, [3.0 * 0.5 - 2.0, 5.0 * 0.5 + 2.0 * 2.0]);
+        let mut force = [0.0; 3];
+        rows.add_transposed(&g, &[10.0, 100.0], 2.0, &mut force);
+        assert_eq!(force, [2.0 * 530.0, 2.0 * 20.0, 2.0 * 200.0]);
+        assert_eq!(rows.sum(&q, 0.0), 16.0);
+        let mut curvature = [0.0; 2];
+        rows.curvatures(&q, 0.0, &v, &mut [0.0; 4], &mut curvature);
+        assert_eq!(curvature, [-1.0, 2.0]);
+    }
+
+    #[test]
+    fn the_hessian_is_written_where_its_entries_say() {
+        let rows = rows();
+        let mut values = vec![f64::NAN; rows.hessian_entries().len()];
+        rows.hessian(&[2.0, 3.0, 5.0], 0.0, &[7.0, -1.0], &mut values);
+        let mut dense = [[0.0; 3]; 3];
+        for (&(i, j), v) in rows.hessian_entries().iter().zip(&values) {
+            dense[i][j] += v;
+        }
+        assert_eq!(dense, [[0.0, 7.0, -1.0], [7.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]);
+    }
+
+    #[test]
+    fn a_coordinate_outside_the_system_is_named() {
+        let mut rows = Rows::new(2);
+        let error = rows.push("wall", AutoDiff::new(Product, &[0, 2]).unwrap()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`wall` depends on coordinate 2, but the system has 2 (0 to 1)"
+        );
+    }
+}
