@@ -56,13 +56,7 @@ impl<E: Expr> AutoDiff<E> {
     /// A repeated coordinate, or more than [`MAX_BLOCK`] of them: write such a function as a sum of
     /// terms on smaller blocks, or implement [`Field`] by hand.
     pub fn new(expr: E, coordinates: &[usize]) -> Result<Self, ConstraintError> {
-        if coordinates.len() > MAX_BLOCK {
-            return Err(ConstraintError::BlockTooLarge {
-                size: coordinates.len(),
-                limit: MAX_BLOCK,
-            });
-        }
-        crate::rows::check_distinct(coordinates)?;
+        crate::check_block(coordinates)?;
         Ok(Self { expr, coordinates: coordinates.to_vec() })
     }
 

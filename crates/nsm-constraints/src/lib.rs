@@ -14,4 +14,4 @@ pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
 pub use error::ConstraintError;
 pub use field::Field;
 pub use num_dual::DualNum;
-pub use rows::Rows;
+pub use rows::{Rows, check_block, check_coordinates};

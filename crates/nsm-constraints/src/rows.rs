@@ -57,14 +57,7 @@ impl Rows {
     ) -> Result<(), ConstraintError> {
         let name = name.into();
         let block = field.coordinates();
-        if let Some(&coordinate) = block.iter().find(|&&c| c >= self.dimension) {
-            return Err(ConstraintError::UnknownCoordinate {
-                name,
-                coordinate,
-                dimension: self.dimension,
-            });
-        }
-        check_distinct(block)?;
+        check_coordinates(&name, block, self.dimension)?;
         self.columns.extend_from_slice(block);
         self.starts.push(self.columns.len());
         self.largest_block = self.largest_block.max(block.len());
@@ -276,14 +269,45 @@ impl Rows {
     }
 }
 
+/// Refuses a block that is not a set of coordinates of a system with `dimension` of them.
+///
+/// # Errors
+/// Names the coordinate that is unknown or repeated; `name` says whose block it is.
+pub fn check_coordinates(
+    name: &str,
+    block: &[usize],
+    dimension: usize,
+) -> Result<(), ConstraintError> {
+    if let Some(&coordinate) = block.iter().find(|&&c| c >= dimension) {
+        return Err(ConstraintError::UnknownCoordinate {
+            name: name.to_owned(),
+            coordinate,
+            dimension,
+        });
+    }
+    check_distinct(block)
+}
+
 /// Refuses a block that lists a coordinate twice.
-pub(crate) fn check_distinct(block: &[usize]) -> Result<(), ConstraintError> {
+fn check_distinct(block: &[usize]) -> Result<(), ConstraintError> {
     for (i, &coordinate) in block.iter().enumerate() {
         if block[..i].contains(&coordinate) {
             return Err(ConstraintError::RepeatedCoordinate { coordinate });
         }
     }
     Ok(())
+}
+
+/// Refuses a block that is too large for automatic differentiation or lists a coordinate twice.
+///
+/// # Errors
+/// [`ConstraintError::BlockTooLarge`] or [`ConstraintError::RepeatedCoordinate`].
+pub fn check_block(block: &[usize]) -> Result<(), ConstraintError> {
+    let limit = crate::MAX_BLOCK;
+    if block.len() > limit {
+        return Err(ConstraintError::BlockTooLarge { size: block.len(), limit });
+    }
+    check_distinct(block)
 }
 
 #[cfg(test)]

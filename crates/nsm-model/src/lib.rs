@@ -1,2 +1,24 @@
 //! What a mechanical system *is*: mass, potential, forces and constraints; its state; the stepper that
 //! every integrator implements; the run loop, its observers and the ledger they all share.
+
+mod error;
+mod force;
+mod ledger;
+mod mass;
+mod measure;
+mod run;
+mod start;
+mod state;
+mod stepper;
+mod system;
+
+pub use error::{StepError, SystemError};
+pub use force::{AutoForce, Force, ForceExpr};
+pub use ledger::{Band, Ledger};
+pub use mass::Mass;
+pub use measure::{Measurement, Probe, SystemProbe};
+pub use run::{Observer, Outcome, RunError, run_steps, steps_between};
+pub use start::{Tolerance, check_start, project_start};
+pub use state::State;
+pub use stepper::{Event, Events, StepReport, Stepper};
+pub use system::{Invariant, System};

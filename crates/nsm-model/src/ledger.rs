@@ -1,0 +1,141 @@
+//! The account of a run: one form for every integrator, so that they can be compared.
+
+use crate::{Events, Measurement, StepReport};
+
+/// A quantity over a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// At the start.
+    pub start: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// At the end.
+    pub end: f64,
+}
+
+impl Band {
+    /// The band of one value.
+    pub fn new(value: f64) -> Self {
+        Self { start: value, min: value, max: value, end: value }
+    }
+
+    /// Takes in the next value.
+    pub fn extend(&mut self, value: f64) {
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.end = value;
+    }
+
+    /// Largest distance from the start.
+    pub fn drift(&self) -> f64 {
+        (self.max - self.start).max(self.start - self.min)
+    }
+
+    /// Width of the band.
+    pub fn width(&self) -> f64 {
+        self.max - self.min
+    }
+}
+
+/// What a run did to energy, invariants and constraints, and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ledger {
+    /// Steps taken.
+    pub steps: usize,
+    /// Total energy.
+    pub energy: Band,
+    /// The tracked quantities with their names.
+    pub invariants: Vec<(String, Band)>,
+    /// Deepest penetration, and the gap that had it.
+    pub penetration: f64,
+    /// Name of the gap that penetrated deepest.
+    pub deepest: Option<String>,
+    /// Largest residual of the equalities on position level.
+    pub position_residual: f64,
+    /// Largest residual of the equalities on velocity level.
+    pub velocity_residual: f64,
+    /// Impacts and switches.
+    pub events: usize,
+    /// Rounds of the impact law over all events.
+    pub rounds: usize,
+    /// Most rounds in one event.
+    pub most_rounds: usize,
+    /// Largest energy change of one event.
+    pub event_energy_change: f64,
+    /// Newton iterations over all steps.
+    pub iterations: usize,
+    /// Most Newton iterations in one step.
+    pub most_iterations: usize,
+    gap_names: Vec<String>,
+}
+
+impl Ledger {
+    /// Opens the account with the state at the start.
+    pub fn open(first: &Measurement, invariants: Vec<String>, gap_names: Vec<String>) -> Self {
+        let mut ledger = Self {
+            steps: 0,
+            energy: Band::new(first.energy()),
+            invariants: invariants
+                .into_iter()
+                .zip(first.invariants.iter().map(|&x| Band::new(x)))
+                .collect(),
+            penetration: 0.0,
+            deepest: None,
+            position_residual: 0.0,
+            velocity_residual: 0.0,
+            events: 0,
+            rounds: 0,
+            most_rounds: 0,
+            event_energy_change: 0.0,
+            iterations: 0,
+            most_iterations: 0,
+            gap_names,
+        };
+        ledger.constraints(first);
+        ledger
+    }
+
+    /// Books a step and its events.
+    pub fn step(&mut self, report: &StepReport, events: &Events) {
+        self.steps += 1;
+        self.iterations += report.iterations;
+        self.most_iterations = self.most_iterations.max(report.iterations);
+        for event in events.iter() {
+            self.events += 1;
+            self.rounds += event.rounds;
+            self.most_rounds = self.most_rounds.max(event.rounds);
+            if event.energy_change.abs() > self.event_energy_change.abs() {
+                self.event_energy_change = event.energy_change;
+            }
+        }
+    }
+
+    /// Books a measured instant.
+    pub fn measurement(&mut self, m: &Measurement) {
+        self.energy.extend(m.energy());
+        for ((_, band), &value) in self.invariants.iter_mut().zip(&m.invariants) {
+            band.extend(value);
+        }
+        self.constraints(m);
+    }
+
+    /// The band of the tracked quantity with this name.
+    pub fn invariant(&self, name: &str) -> Option<&Band> {
+        self.invariants.iter().find(|(n, _)| n == name).map(|(_, band)| band)
+    }
+
+    fn constraints(&mut self, m: &Measurement) {
+        self.position_residual = self.position_residual.max(m.position_residual);
+        self.velocity_residual = self.velocity_residual.max(m.velocity_residual);
+        for (i, &gap) in m.gaps.iter().enumerate() {
+            if -gap > self.penetration {
+                self.penetration = -gap;
+                if self.deepest.as_ref() != self.gap_names.get(i) {
+                    self.deepest = self.gap_names.get(i).cloned();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Consistent starts: which constraint a start violates and by how much, and its projection.
+//!
+//! The projection is orthogonal in the metric of the mass (unit mass where there is none):
+//! $$ q \leftarrow q - M^{-1} F^\top (F M^{-1} F^\top)^{+} f(q), \qquad
+//!    v \leftarrow v - M^{-1} F^\top (F M^{-1} F^\top)^{+} (F v + f_t), $$
+//! the first repeated to convergence. The pseudo-inverse lets redundant constraints pass.
+
+use nsm_constraints::Rows;
+use nsm_solvers::small::gram::PivotedCholesky;
+
+use crate::{State, System, SystemError};
+
+/// How far a start may be from its constraints, in the units of the constraints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// On position level: $|f| \le$ this, $g \ge -$ this.
+    pub position: f64,
+    /// On velocity level: $|\dot f| \le$ this.
+    pub velocity: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self { position: 1e-8, velocity: 1e-8 }
+    }
+}
+
+/// Checks that a start satisfies the constraints of its system.
+///
+/// A closed contact that approaches is no violation: it is an impact at the start.
+///
+/// # Errors
+/// Names the constraint that is violated most, on position level first.
+pub fn check_start(
+    system: &System,
+    state: &State,
+    tolerance: Tolerance,
+) -> Result<(), SystemError> {
+    check_finite(system, state)?;
+    let equalities = system.equalities();
+    let mut values = vec![0.0; equalities.len()];
+    equalities.values(&state.q, state.t, &mut values);
+    if let Some((i, value)) = worst(&values, f64::abs, tolerance.position) {
+        let constraint = equalities.name(i).to_owned();
+        return Err(SystemError::InfeasiblePosition { constraint, value, must: "0" });
+    }
+    let inequalities = system.inequalities();
+    let mut gaps = vec![0.0; inequalities.len()];
+    inequalities.values(&state.q, state.t, &mut gaps);
+    if let Some((i, value)) = worst(&gaps, |g| -g, tolerance.position) {
+        let constraint = inequalities.name(i).to_owned();
+        return Err(SystemError::InfeasiblePosition { constraint, value, must: ">= 0" });
+    }
+    let mut gradients = vec![0.0; equalities.entries()];
+    equalities.gradients(&state.q, state.t, &mut gradients);
+    equalities.velocities(&state.q, state.t, &gradients, &state.v, &mut values);
+    if let Some((i, rate)) = worst(&values, f64::abs, tolerance.velocity) {
+        let constraint = equalities.name(i).to_owned();
+        return Err(SystemError::InfeasibleVelocity { constraint, rate, must: "0" });
+    }
+    Ok(())
+}
+
+/// Moves a start onto the equality constraints, on position and on velocity level.
+///
+/// # Errors
+/// If the Newton iteration does not converge; the state is then unchanged.
+pub fn project_start(system: &System, state: &mut State) -> Result<(), SystemError> {
+    const ITERATIONS: usize = 50;
+    check_finite(system, state)?;
+    let rows = system.equalities();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut projector = Projector::new(system);
+    let mut projected = state.clone();
+    let mut residual = vec![0.0; rows.len()];
+    let mut best = f64::INFINITY;
+    let mut iterations = 0;
+    loop {
+        rows.values(&projected.q, projected.t, &mut residual);
+        let size = residual.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        // Quadratic convergence ends in round-off: stop when a further step no longer improves.
+        if size == 0.0 || (size < 1e-12 && size >= 0.5 * best) {
+            break;
+        }
+        if iterations == ITERATIONS || !size.is_finite() {
+            let worst = (0..rows.len())
+                .max_by(|&a, &b| residual[a].abs().total_cmp(&residual[b].abs()))
+                .unwrap_or(0);
+            let constraint = rows.name(worst).to_owned();
+            return Err(SystemError::Projection {
+                constraint,
+                residual: residual[worst],
+                iterations,
+            });
+        }
+        best = best.min(size);
+        projector.correct(
+            system,
+            &projected.q.clone(),
+            projected.t,
+            &residual,
+            &mut projected.q,
+        )?;
+        iterations += 1;
+    }
+    let mut gradients = vec![0.0; rows.entries()];
+    rows.gradients(&projected.q, projected.t, &mut gradients);
+    rows.velocities(&projected.q, projected.t, &gradients, &projected.v, &mut residual);
+    projector.correct(system, &projected.q, projected.t, &residual, &mut projected.v)?;
+    system.mass().multiply(&projected.v, &mut projected.p);
+    *state = projected;
+    Ok(())
+}
+
+/// Workspace of the mass-orthogonal correction $x \leftarrow x - M^{-1} F^\top (F M^{-1} F^\top)^+ r$.
+struct Projector {
+    gradients: Vec<f64>,
+    gram: Vec<f64>,
+    factor: PivotedCholesky,
+    multipliers: Vec<f64>,
+}
+
+impl Projector {
+    fn new(system: &System) -> Self {
+        let rows = system.equalities();
+        let m = rows.len();
+        Self {
+            gradients: vec![0.0; rows.entries()],
+            gram: vec![0.0; m * m],
+            factor: PivotedCholesky::new(m),
+            multipliers: vec![0.0; m],
+        }
+    }
+
+    fn correct(
+        &mut self,
+        system: &System,
+        q: &[f64],
+        t: f64,
+        r: &[f64],
+        x: &mut [f64],
+    ) -> Result<(), SystemError> {
+        let rows = system.equalities();
+        let m = rows.len();
+        rows.gradients(q, t, &mut self.gradients);
+        for i in 0..m {
+            let column = weighted_row(system, rows, i, &self.gradients);
+            for j in 0..m {
+                self.gram[j * m + i] = rows.row_dot(j, &self.gradients, &column);
+            }
+        }
+        let failed = |_| SystemError::Projection {
+            constraint: rows.name(0).to_owned(),
+            residual: f64::NAN,
+            iterations: 0,
+        };
+        self.factor.factor(m, &self.gram, 1e-12).map_err(failed)?;
+        self.factor.solve_minimum_norm(r, &mut self.multipliers).map_err(failed)?;
+        for i in 0..m {
+            for (x, w) in x.iter_mut().zip(weighted_row(system, rows, i, &self.gradients)) {
+                *x -= self.multipliers[i] * w;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// $M^{-1} \nabla f_i$, with unit mass where there is none.
+fn weighted_row(system: &System, rows: &Rows, i: usize, gradients: &[f64]) -> Vec<f64> {
+    let n = system.dimension();
+    let (mut row, mut weighted) = (vec![0.0; n], vec![0.0; n]);
+    rows.add_row(i, gradients, 1.0, &mut row);
+    system.mass().solve(&row, &mut weighted);
+    for &c in system.mass().massless() {
+        weighted[c] = row[c];
+    }
+    weighted
+}
+
+fn check_finite(system: &System, state: &State) -> Result<(), SystemError> {
+    for (what, x) in [("position", &state.q), ("velocity", &state.v), ("momentum", &state.p)] {
+        if x.len() != system.dimension() {
+            return Err(SystemError::Length {
+                what,
+                length: x.len(),
+                expected: system.dimension(),
+            });
+        }
+        if let Some(i) = x.iter().position(|a| !a.is_finite()) {
+            return Err(SystemError::NotFinite {
+                what,
+                name: system.names()[i].clone(),
+                value: x[i],
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The entry whose violation is largest and above the tolerance; NaN counts as infinite.
+fn worst(values: &[f64], violation: impl Fn(f64) -> f64, tolerance: f64) -> Option<(usize, f64)> {
+    let size = |x: f64| if x.is_nan() { f64::INFINITY } else { violation(x) };
+    let (i, &x) = values.iter().enumerate().max_by(|a, b| size(*a.1).total_cmp(&size(*b.1)))?;
+    (size(x) > tolerance).then_some((i, x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mass;
+    use nsm_constraints::{AutoDiff, Expr, Scalar};
+
+    struct Circle;
+    impl Expr for Circle {
+        fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+            q[0] * q[0] + q[1] * q[1] - 1.0
+        }
+    }
+
+    /// A particle on the unit circle, the constraint given twice.
+    fn bead() -> System {
+        System::new(Mass::diagonal(&[1.0, 4.0]).unwrap())
+            .with_equality("circle", AutoDiff::new(Circle, &[0, 1]).unwrap())
+            .unwrap()
+            .with_equality("circle again", AutoDiff::new(Circle, &[0, 1]).unwrap())
+            .unwrap()
+    }
+
+    #[test]
+    fn violations_are_named_with_their_size() {
+        let bead = bead();
+        let off = State::new(&bead, &[1.1, 0.0], &[0.0, 1.0]).unwrap();
+        match check_start(&bead, &off, Tolerance::default()) {
+            Err(SystemError::InfeasiblePosition { constraint, value, must: "0" }) => {
+                assert!(constraint.starts_with("circle"));
+                assert!((value - 0.21).abs() < 1e-12);
+            }
+            other => panic!("{other:?}"),
+        }
+        let leaving = State::new(&bead, &[1.0, 0.0], &[0.5, 1.0]).unwrap();
+        assert!(matches!(
+            check_start(&bead, &leaving, Tolerance::default()),
+            Err(SystemError::InfeasibleVelocity { rate: 1.0, .. })
+        ));
+    }
+
+    #[test]
+    fn projection_reaches_redundant_constraints_and_is_orthogonal_in_the_mass() {
+        let bead = bead();
+        let mut state = State::new(&bead, &[1.2, 0.5], &[0.3, 1.0]).unwrap();
+        let before = state.clone();
+        project_start(&bead, &mut state).unwrap();
+        check_start(&bead, &state, Tolerance { position: 4e-15, velocity: 4e-15 }).unwrap();
+        // M Δv is parallel to the gradient: no tangential impulse.
+        let dp = [state.p[0] - before.p[0], state.p[1] - before.p[1]];
+        assert!((dp[0] * state.q[1] - dp[1] * state.q[0]).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_projection_without_solution_leaves_the_state() {
+        struct Never;
+        impl Expr for Never {
+            fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+                q[0] * q[0] + 1.0
+            }
+        }
+        let system = System::new(Mass::diagonal(&[1.0]).unwrap())
+            .with_equality("never", AutoDiff::new(Never, &[0]).unwrap())
+            .unwrap();
+        let mut state = State::new(&system, &[0.3], &[1.0]).unwrap();
+        let before = state.clone();
+        assert!(matches!(project_start(&system, &mut state), Err(SystemError::Projection { .. })));
+        assert_eq!(state, before);
+    }
+}

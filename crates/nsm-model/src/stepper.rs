@@ -1,0 +1,125 @@
+//! What every integrator does: take a step, say what happened in it.
+
+use crate::StepError;
+
+/// A method bound to a system, with all its workspace allocated.
+///
+/// `step` does not allocate. If it fails, the state is as it was before.
+pub trait Stepper {
+    /// The state it advances: [`State`](crate::State) in coordinates, poses for rigid bodies.
+    type State: Clone;
+
+    /// Advances the state by one step.
+    ///
+    /// # Errors
+    /// The state is left as it was.
+    fn step(&mut self, state: &mut Self::State) -> Result<StepReport, StepError>;
+
+    /// The nominal step size $h$.
+    fn step_size(&self) -> f64;
+
+    /// The events of the last step.
+    fn events(&self) -> &Events;
+}
+
+/// What one step cost and how well its equations were solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Newton (or semismooth Newton) iterations.
+    pub iterations: usize,
+    /// Rounds of the impact law.
+    pub rounds: usize,
+    /// Residual of the step's equations.
+    pub residual: f64,
+    /// Contacts that were held closed over the step.
+    pub closed: usize,
+}
+
+/// One impact or switch, as seen in the [`Events`] of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event<'a> {
+    /// Time of the event.
+    pub t: f64,
+    /// The contacts (rows of the inequalities), bodies' contacts, or the mode, that took part.
+    pub contacts: &'a [usize],
+    /// Impulse of each of them.
+    pub impulses: &'a [f64],
+    /// Energy after minus energy before.
+    pub energy_change: f64,
+    /// Rounds of the impact law.
+    pub rounds: usize,
+}
+
+/// The events of one step; the storage is kept from step to step.
+#[derive(Clone, Debug, Default)]
+pub struct Events {
+    heads: Vec<Head>,
+    contacts: Vec<usize>,
+    impulses: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    t: f64,
+    energy_change: f64,
+    rounds: usize,
+    /// End of this event's range in `contacts` and `impulses`.
+    end: usize,
+}
+
+impl Events {
+    /// Room for `events` events with `contacts` contacts in all; more of either allocates.
+    pub fn with_capacity(events: usize, contacts: usize) -> Self {
+        Self {
+            heads: Vec::with_capacity(events),
+            contacts: Vec::with_capacity(contacts),
+            impulses: Vec::with_capacity(contacts),
+        }
+    }
+
+    /// Forgets all events, keeps the storage.
+    pub fn clear(&mut self) {
+        self.heads.clear();
+        self.contacts.clear();
+        self.impulses.clear();
+    }
+
+    /// Appends an event.
+    pub fn push(
+        &mut self,
+        t: f64,
+        energy_change: f64,
+        rounds: usize,
+        contacts: impl IntoIterator<Item = (usize, f64)>,
+    ) {
+        for (contact, impulse) in contacts {
+            self.contacts.push(contact);
+            self.impulses.push(impulse);
+        }
+        self.heads.push(Head { t, energy_change, rounds, end: self.contacts.len() });
+    }
+
+    /// Number of events.
+    pub fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Whether nothing happened.
+    pub fn is_empty(&self) -> bool {
+        self.heads.is_empty()
+    }
+
+    /// The events in order of time.
+    pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
+        self.heads.iter().enumerate().map(|(i, head)| {
+            let start = if i == 0 { 0 } else { self.heads[i - 1].end };
+            Event {
+                t: head.t,
+                contacts: &self.contacts[start..head.end],
+                impulses: &self.impulses[start..head.end],
+                energy_change: head.energy_change,
+                rounds: head.rounds,
+            }
+        })
+    }
+}

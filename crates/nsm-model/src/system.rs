@@ -1,0 +1,234 @@
+//! What the mechanics is: mass, potential, forces, constraints, symmetries.
+//!
+//! $$ M \dot v = -\nabla V(q, t) + f(q, v, t) + F^\top \mu + G^\top \lambda, \qquad
+//!    f_i(q, t) = 0, \qquad 0 \le g_j(q, t) \perp \lambda_j \ge 0 $$
+//!
+//! A system is immutable during a run, and every integrator of the workspace takes the same one. It is put
+//! together from [`Field`]s, so a user's own potential or constraint is a field written by hand or
+//! derived from a formula, and the integrators cannot tell.
+
+use nsm_constraints::{Field, Rows};
+
+use crate::{Force, Mass, SystemError};
+
+/// A mechanical system in coordinates $q \in \mathbb{R}^n$.
+///
+/// ```
+/// use nsm_constraints::{AutoDiff, Expr, Scalar};
+/// use nsm_model::{Mass, State, System};
+///
+/// struct Weight { m: f64, g: f64 }
+/// impl Expr for Weight {
+///     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T { q[0] * (self.m * self.g) }
+/// }
+/// struct Height;
+/// impl Expr for Height {
+///     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T { q[0] }
+/// }
+///
+/// let ball = System::new(Mass::diagonal(&[1.0])?)
+///     .with_names(&["y"])?
+///     .with_potential("gravity", AutoDiff::new(Weight { m: 1.0, g: 9.8 }, &[0])?)?
+///     .with_inequality("floor", AutoDiff::new(Height, &[0])?)?;
+/// let start = State::new(&ball, &[1.0], &[0.0])?;
+/// assert_eq!(ball.potential().sum(&start.q, start.t), 9.8);
+/// # Ok::<(), nsm_model::SystemError>(())
+/// ```
+pub struct System {
+    names: Vec<String>,
+    mass: Mass,
+    potential: Rows,
+    forces: Vec<Box<dyn Force>>,
+    equalities: Rows,
+    inequalities: Rows,
+    invariants: Vec<Invariant>,
+}
+
+/// A quantity of $q$ and $p$ that the ledger tracks, such as a momentum map.
+pub struct Invariant {
+    /// Name in tables and files.
+    pub name: String,
+    value: PhaseFunction,
+}
+
+/// A function of $(q, p)$.
+type PhaseFunction = Box<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
+
+impl Invariant {
+    /// A quantity given by a function of positions and momenta.
+    pub fn new(
+        name: impl Into<String>,
+        value: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), value: Box::new(value) }
+    }
+
+    /// Total momentum $\sum p_i$ over the given coordinates.
+    pub fn linear_momentum(name: impl Into<String>, coordinates: &[usize]) -> Self {
+        let coordinates = coordinates.to_vec();
+        Self::new(name, move |_, p| coordinates.iter().map(|&i| p[i]).sum())
+    }
+
+    /// Angular momentum $\sum (x\,p_y - y\,p_x)$ over planar points given by their two coordinates.
+    pub fn angular_momentum(name: impl Into<String>, points: &[[usize; 2]]) -> Self {
+        let points = points.to_vec();
+        Self::new(name, move |q, p| points.iter().map(|&[x, y]| q[x] * p[y] - q[y] * p[x]).sum())
+    }
+
+    /// Its value.
+    pub fn value(&self, q: &[f64], p: &[f64]) -> f64 {
+        (self.value)(q, p)
+    }
+}
+
+impl System {
+    /// A free system with this mass: no potential, no forces, no constraints yet.
+    pub fn new(mass: Mass) -> Self {
+        let n = mass.dimension();
+        Self {
+            names: (0..n).map(|i| format!("q{i}")).collect(),
+            mass,
+            potential: Rows::new(n),
+            forces: Vec::new(),
+            equalities: Rows::new(n),
+            inequalities: Rows::new(n),
+            invariants: Vec::new(),
+        }
+    }
+
+    /// Names the coordinates.
+    ///
+    /// # Errors
+    /// If there are not as many names as coordinates.
+    pub fn with_names<S: AsRef<str>>(mut self, names: &[S]) -> Result<Self, SystemError> {
+        let expected = self.dimension();
+        if names.len() != expected {
+            return Err(SystemError::Length {
+                what: "the list of names",
+                length: names.len(),
+                expected,
+            });
+        }
+        self.names = names.iter().map(|s| s.as_ref().to_owned()).collect();
+        Ok(self)
+    }
+
+    /// Adds a term to the potential $V$.
+    ///
+    /// # Errors
+    /// If its block does not fit the system.
+    pub fn with_potential(
+        mut self,
+        name: &str,
+        term: impl Field + 'static,
+    ) -> Result<Self, SystemError> {
+        self.potential.push(name, term)?;
+        Ok(self)
+    }
+
+    /// Adds a force that no potential gives.
+    ///
+    /// # Errors
+    /// If its block does not fit the system.
+    pub fn with_force(mut self, force: impl Force + 'static) -> Result<Self, SystemError> {
+        nsm_constraints::check_coordinates("force", force.coordinates(), self.dimension())?;
+        self.forces.push(Box::new(force));
+        Ok(self)
+    }
+
+    /// Adds an equality constraint $f(q, t) = 0$.
+    ///
+    /// # Errors
+    /// If its block does not fit the system.
+    pub fn with_equality(
+        mut self,
+        name: &str,
+        constraint: impl Field + 'static,
+    ) -> Result<Self, SystemError> {
+        self.equalities.push(name, constraint)?;
+        Ok(self)
+    }
+
+    /// Adds an inequality constraint $g(q, t) \ge 0$, a gap.
+    ///
+    /// # Errors
+    /// If its block does not fit the system.
+    pub fn with_inequality(
+        mut self,
+        name: &str,
+        gap: impl Field + 'static,
+    ) -> Result<Self, SystemError> {
+        self.inequalities.push(name, gap)?;
+        Ok(self)
+    }
+
+    /// Adds a quantity that the ledger tracks.
+    #[must_use]
+    pub fn with_invariant(mut self, invariant: Invariant) -> Self {
+        self.invariants.push(invariant);
+        self
+    }
+
+    /// Number of coordinates $n$.
+    pub fn dimension(&self) -> usize {
+        self.mass.dimension()
+    }
+
+    /// Names of the coordinates.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The mass matrix.
+    pub fn mass(&self) -> &Mass {
+        &self.mass
+    }
+
+    /// The terms of the potential; $V$ is their [`sum`](Rows::sum).
+    pub fn potential(&self) -> &Rows {
+        &self.potential
+    }
+
+    /// The forces that no potential gives.
+    pub fn forces(&self) -> &[Box<dyn Force>] {
+        &self.forces
+    }
+
+    /// The equality constraints.
+    pub fn equalities(&self) -> &Rows {
+        &self.equalities
+    }
+
+    /// The inequality constraints, one gap a row.
+    pub fn inequalities(&self) -> &Rows {
+        &self.inequalities
+    }
+
+    /// The quantities that the ledger tracks.
+    pub fn invariants(&self) -> &[Invariant] {
+        &self.invariants
+    }
+
+    /// Refuses a system with massless coordinates, for methods that divide by the mass.
+    ///
+    /// # Errors
+    /// [`SystemError::Massless`] names the first of them.
+    pub fn require_regular_mass(&self) -> Result<(), SystemError> {
+        match self.mass.massless().first() {
+            Some(&i) => Err(SystemError::Massless { coordinate: self.names[i].clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Debug for System {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("System")
+            .field("names", &self.names)
+            .field("mass", &self.mass)
+            .field("potential", &self.potential)
+            .field("equalities", &self.equalities)
+            .field("inequalities", &self.inequalities)
+            .finish_non_exhaustive()
+    }
+}
