@@ -1,2 +1,11 @@
 //! The problems of the five papers and of the wider field as data and code, with what must come out of
 //! each, and everything needed to run one and judge it.
+
+mod scenario;
+
+pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status};
+
+/// All scenarios, in the order of the papers.
+pub fn scenarios() -> Vec<Scenario> {
+    Vec::new()
+}
