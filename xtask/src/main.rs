@@ -1,3 +1,42 @@
-//! `cargo xtask`: the command line of the workspace.
+//! `cargo xtask`: the command line of the workspace. One module per subcommand; this file only parses.
 
-fn main() {}
+// What a command line prints is its result.
+#![allow(clippy::print_stdout)]
+
+mod bench_table;
+mod error;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Tasks of the nsm workspace")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check what the compiler does not: layering, docs, file sizes, formulas, citations
+    Tidy,
+    /// Write the median times of a crate's benches beside the peers' figures
+    BenchTable(bench_table::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Tidy => tidy::run(&workspace::root()),
+        Command::BenchTable(args) => bench_table::run(&workspace::root(), &args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
