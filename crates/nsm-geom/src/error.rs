@@ -87,6 +87,15 @@ pub enum GeomError {
     },
 }
 
+/// A length, mass or density: positive and finite.
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, GeomError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(GeomError::NotPositive { what, value })
+    }
+}
+
 /// A vector without NaN or infinite entries.
 pub(crate) fn finite(what: &'static str, value: crate::Vec3) -> Result<crate::Vec3, GeomError> {
     if value.iter().all(|c| c.is_finite()) { Ok(value) } else { Err(GeomError::NotFinite { what }) }

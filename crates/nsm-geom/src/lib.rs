@@ -14,12 +14,24 @@
 //! systems.
 
 pub mod error;
+mod hull;
+pub mod mass;
+pub mod plane;
+pub mod plane_gap;
+pub mod polyhedron;
+mod predicates;
 pub mod se3;
+pub mod shape;
 pub mod so3;
 pub mod stumpff;
 
 pub use error::GeomError;
+pub use mass::MassProperties;
+pub use plane::Plane;
+pub use plane_gap::PlaneGap;
+pub use polyhedron::Polyhedron;
 pub use se3::Pose;
+pub use shape::Shape;
 
 /// A vector of $\mathbb R^3$.
 pub type Vec3 = nalgebra::Vector3<f64>;
