@@ -1,0 +1,86 @@
+//! A compiled list of operations: evaluates several expressions of one graph at once.
+
+use std::cell::RefCell;
+
+use super::graph::{Binary, Graph, Id, Node, Unary};
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Load(usize),
+    Unary(Unary, usize),
+    Binary(Binary, usize, usize),
+}
+
+/// Operations in order, each writing the register of its position.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tape {
+    /// Registers that never change, in front.
+    constants: Vec<f64>,
+    steps: Vec<Step>,
+    outputs: Vec<usize>,
+}
+
+thread_local! {
+    /// Registers, grown once per thread: evaluation does not allocate after that.
+    static REGISTERS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Tape {
+    pub(crate) fn compile(graph: &Graph, outputs: &[Id]) -> Self {
+        let order = graph.reachable(outputs);
+        let mut register = vec![usize::MAX; order.last().map_or(0, |last| last + 1)];
+        let mut constants = Vec::new();
+        for &id in &order {
+            if let Some(value) = graph.as_constant(id) {
+                register[id] = constants.len();
+                constants.push(value);
+            }
+        }
+        let mut steps = Vec::new();
+        for &id in &order {
+            let step = match graph.node(id) {
+                Node::Constant(_) => continue,
+                Node::Variable(slot) => Step::Load(slot),
+                Node::Unary(f, a) => Step::Unary(f, register[a]),
+                Node::Binary(f, a, b) => Step::Binary(f, register[a], register[b]),
+            };
+            register[id] = constants.len() + steps.len();
+            steps.push(step);
+        }
+        Self { constants, steps, outputs: outputs.iter().map(|&id| register[id]).collect() }
+    }
+
+    /// Evaluates all outputs; `input` gives the value of a slot.
+    pub(crate) fn evaluate(
+        &self,
+        input: impl Fn(usize) -> f64,
+        mut output: impl FnMut(usize, f64),
+    ) {
+        REGISTERS.with_borrow_mut(|registers| {
+            registers.clear();
+            registers.extend_from_slice(&self.constants);
+            for step in &self.steps {
+                let value = match *step {
+                    Step::Load(slot) => input(slot),
+                    Step::Unary(f, a) => f.apply(registers[a]),
+                    Step::Binary(f, a, b) => f.apply(registers[a], registers[b]),
+                };
+                registers.push(value);
+            }
+            for (i, &register) in self.outputs.iter().enumerate() {
+                output(i, registers[register]);
+            }
+        });
+    }
+
+    /// Evaluates the first output.
+    pub(crate) fn value(&self, input: impl Fn(usize) -> f64) -> f64 {
+        let mut result = f64::NAN;
+        self.evaluate(input, |i, value| {
+            if i == 0 {
+                result = value;
+            }
+        });
+        result
+    }
+}
