@@ -20,6 +20,7 @@ pub mod plane;
 pub mod plane_gap;
 pub mod polyhedron;
 mod predicates;
+pub mod sdf;
 pub mod se3;
 pub mod shape;
 pub mod so3;
@@ -30,6 +31,7 @@ pub use mass::MassProperties;
 pub use plane::Plane;
 pub use plane_gap::PlaneGap;
 pub use polyhedron::Polyhedron;
+pub use sdf::{Csg, SignedDistance};
 pub use se3::Pose;
 pub use shape::Shape;
 
