@@ -24,7 +24,8 @@ pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
     for file in files.iter().filter(|file| file.is_rust()) {
         for passage in blocks(&file.text).iter().flat_map(passages) {
             for (offset, key) in citations(&passage.text) {
-                if !known.contains(&key) {
+                let key = key.replace('\n', " ");
+                if !known.contains(&key.as_str()) {
                     problems.push(Problem::at(
                         &file.path,
                         passage.line(offset),
@@ -46,14 +47,18 @@ fn entry(line: &str) -> Option<&str> {
 fn citations(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (open, _) in text.match_indices('[') {
-        let Some(length) = text[open + 1..].find([']', '[']) else { continue };
-        let mut offset = open + 1;
-        for part in text[offset..offset + length].split_inclusive(';') {
-            let candidate = part.trim_end_matches(';').trim_start();
-            if let Some(key) = key(candidate) {
-                found.push((offset + part.len() - part.trim_start().len(), key));
+        let mut at = open + 1;
+        let Some(close) = text[at..].find([']', '[']).map(|length| at + length) else { continue };
+        while at < close {
+            let part = text[at..close].split(';').next().unwrap_or_default();
+            let cited = part.trim_start_matches([',', ' ', '\n']);
+            let skipped = part.len() - cited.len();
+            if let Some(key) = key(cited) {
+                found.push((at + skipped, key));
+                at += skipped + key.len();
+            } else {
+                at += part.len() + 1;
             }
-            offset += part.len();
         }
     }
     found
@@ -69,8 +74,8 @@ fn key(citation: &str) -> Option<&str> {
         return None;
     }
     let mut end = 0;
-    for word in citation.split_inclusive(' ') {
-        let bare = word.trim_end_matches([' ', ',']);
+    for word in citation.split_inclusive([' ', '\n']) {
+        let bare = word.trim_end_matches([' ', '\n', ',']);
         let digits = bare.trim_end_matches(|c: char| c.is_ascii_lowercase());
         if digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit()) && bare.len() <= 5 {
             return Some(&citation[..end + bare.len()]);
@@ -91,6 +96,10 @@ mod tests {
         assert_eq!(
             cited("[KP], eq. (4.2), [TL, §3], [Vouga et al. 2017, eq. (3)]"),
             ["KP", "TL", "Vouga et al. 2017"]
+        );
+        assert_eq!(
+            cited("[Kostreva 1978, Júdice\n& Pires 1994, p. 5; KP, TL]"),
+            ["Kostreva 1978", "Júdice\n& Pires 1994", "KP", "TL"]
         );
         assert_eq!(cited("[Lemke 1965; GO, (7); Jean 1999a]"), ["Lemke 1965", "GO", "Jean 1999a"]);
         assert_eq!(cited("a[i], [0, 1], [ω, v], [Self], [x 2017], [`Newton`]"), [""; 0]);
