@@ -10,3 +10,8 @@ pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioE
 pub fn scenarios() -> Vec<Scenario> {
     Vec::new()
 }
+
+/// The examples of the README, compiled and run with the doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
