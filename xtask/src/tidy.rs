@@ -9,6 +9,7 @@ mod length;
 mod listing;
 mod marks;
 mod paths;
+mod unused;
 
 use std::fmt;
 use std::path::Path;
@@ -48,6 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Error> {
     let problems: Vec<Problem> = [
         layers::check(&packages),
         listing::check(root, &packages, &files),
+        unused::check(root, &packages, &files),
         length::check(&files, length::ALLOWED),
         marks::check(&files),
         paths::check(&files),

@@ -76,6 +76,14 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
 }
 
+impl Package {
+    /// Where the package lies, relative to the workspace root.
+    pub(crate) fn folder(&self, root: &Path) -> PathBuf {
+        let folder = self.manifest_path.parent().and_then(|folder| folder.strip_prefix(root).ok());
+        folder.map_or_else(PathBuf::new, Path::to_path_buf)
+    }
+}
+
 /// A dependency as the manifest declares it, of any kind.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Dependency {

@@ -9,16 +9,14 @@ use crate::workspace::{Package, TextFile};
 const FEWEST_WORDS: usize = 8;
 
 pub(super) fn check(root: &Path, packages: &[Package], files: &[TextFile]) -> Vec<Problem> {
-    let find =
-        |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.as_str());
-    let readme = find("README.md").unwrap_or_default();
+    let find = |path: &Path| {
+        files.iter().find(|file| Path::new(&file.path) == path).map(|file| file.text.as_str())
+    };
+    let readme = find(Path::new("README.md")).unwrap_or_default();
     let mut problems = Vec::new();
     for package in packages {
-        let folder =
-            package.manifest_path.parent().and_then(|folder| folder.strip_prefix(root).ok());
-        let folder = folder.unwrap_or(Path::new("")).to_string_lossy().replace('\\', "/");
-        let entry = [format!("{folder}/src/lib.rs"), format!("{folder}/src/main.rs")];
-        let source = entry.iter().find_map(|path| find(path));
+        let folder = package.folder(root);
+        let source = ["src/lib.rs", "src/main.rs"].iter().find_map(|name| find(&folder.join(name)));
         if source.map_or(0, crate_doc_words) < FEWEST_WORDS {
             problems.push(Problem::new(
                 &package.name,
