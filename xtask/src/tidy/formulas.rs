@@ -71,27 +71,26 @@ fn find_end(text: &str, delimiter: &str) -> Option<usize> {
     None
 }
 
-/// Why a change by Markdown spoils a formula; `None` for a backslash that was doubled on purpose.
+/// Why a change by Markdown spoils a formula; `None` where the author meant it: `\_` keeps Markdown from
+/// reading emphasis and reaches KaTeX as `_`, a doubled backslash reaches it as one.
 fn harm(text: &str, at: usize, change: &Change) -> Option<String> {
     let mut rest = text[at..].chars();
     match change {
-        Change::Cut(what) => Some(format!(
-            "Markdown reads {what}: write `\\ast` for `*`, `{{}}_` for `_`, `\\lbrack` for `[`"
-        )),
-        Change::Replaced(written) => Some(format!(
-            "Markdown shows something else for `{written}`: write `^\\prime`, `\\ldots`, or a space between"
-        )),
-        Change::Unescaped => match (rest.next(), rest.next()) {
-            (Some('\\'), after) => {
+        Change::Cut(what) => {
+            Some(format!("Markdown reads {what}: put a backslash before its `_`, `*`, `[` or `<`"))
+        }
+        Change::Replaced(written) => {
+            Some(format!("Markdown shows something else for `{written}`: write `\\{written}`"))
+        }
+        Change::Unescaped => match (rest.next()?, rest.next()) {
+            ('\\', after) => {
                 let lone = !text[..at].ends_with('\\') && after.is_none_or(char::is_whitespace);
                 lone.then(|| {
                     "Markdown makes one backslash of two: write `\\cr` for a new row".into()
                 })
             }
-            (Some(c), _) => Some(format!(
-                "Markdown takes the backslash of `\\{c}`: write `\\\\{c}` or a command by name (`\\lbrace`, `\\thinspace`, `\\Vert`)"
-            )),
-            (None, _) => None,
+            ('_' | '*' | '[' | ']' | '<' | '\'' | '.' | '-', _) => None,
+            (c, _) => Some(format!("Markdown takes the backslash of `\\{c}`: write `\\\\{c}`")),
         },
     }
 }
@@ -125,6 +124,7 @@ mod tests {
             r"$$ \begin{pmatrix} M & G^\top \cr G & 0 \end{pmatrix} $$",
             r"$$ \begin{aligned} a &= b \\\\ c &= d \end{aligned} $$",
             r"$\lbrace x \mid x^\ast \rbrace$, $h = 10^{-3}\ \mathrm{s}$, $α$, $\Vert f \Vert_\infty$",
+            r"$\mathrm{Ad}\_G \xi + \mathrm{ad}\_\xi \eta$, $a \* b$, $q\'$, $\\{1, \ldots\\}$",
             r"$\text{if $x$}$ and `$code$` and nothing",
         ];
         for formula in good {
