@@ -50,4 +50,10 @@ pub enum ConstraintError {
         /// The right one.
         expected: usize,
     },
+    /// A mode was added to a switching that repeats one set of rows periodically.
+    #[error("mode `{name}` cannot be added: the modes repeat periodically and are not listed")]
+    PeriodicMode {
+        /// Name of the mode.
+        name: String,
+    },
 }

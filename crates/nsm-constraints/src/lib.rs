@@ -9,9 +9,11 @@ mod autodiff;
 mod error;
 mod field;
 mod rows;
+mod switching;
 
 pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
 pub use error::ConstraintError;
 pub use field::Field;
 pub use num_dual::DualNum;
 pub use rows::{Rows, check_block, check_coordinates};
+pub use switching::Switching;

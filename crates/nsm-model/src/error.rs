@@ -116,6 +116,25 @@ pub enum SystemError {
         /// What it lacks.
         why: String,
     },
+    /// No mode of a switching system holds the position.
+    #[error(
+        "the modes do not cover the start: no region function is positive there; add a mode, or correct the regions"
+    )]
+    Uncovered,
+    /// A mode that the system does not have.
+    #[error("there is no mode `{name}`")]
+    UnknownMode {
+        /// The name asked for.
+        name: String,
+    },
+    /// A position was put in a mode whose region does not reach it.
+    #[error("the position lies outside mode `{name}`: its region function is {region:.6e} there")]
+    OutsideMode {
+        /// Name of the mode.
+        name: String,
+        /// Value of its region function.
+        region: f64,
+    },
     /// A constraint that cannot be used.
     #[error(transparent)]
     Constraint(#[from] ConstraintError),

@@ -11,6 +11,7 @@ mod start;
 mod state;
 mod stepper;
 mod system;
+mod variable_mass;
 
 pub use error::{StepError, SystemError};
 pub use force::{AutoForce, Force, ForceExpr};
@@ -22,3 +23,4 @@ pub use start::{Tolerance, check_start, project_start};
 pub use state::State;
 pub use stepper::{Event, Events, StepReport, Stepper};
 pub use system::{Invariant, System};
+pub use variable_mass::{AutoKinetic, KineticExpr, VariableMass};

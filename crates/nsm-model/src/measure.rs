@@ -1,5 +1,7 @@
 //! Diagnostics of a state, computed the same way for every integrator.
 
+use nsm_constraints::{Rows, Switching};
+
 use crate::{State, System};
 
 /// What is known about one instant.
@@ -15,9 +17,9 @@ pub struct Measurement {
     pub invariants: Vec<f64>,
     /// The gaps, one per inequality.
     pub gaps: Vec<f64>,
-    /// Largest $|f_i(q)|$ over the equalities.
+    /// Largest $|f_i(q)|$ over the equalities, those of the present mode included.
     pub position_residual: f64,
-    /// Largest $|\dot f_i|$ over the equalities.
+    /// Largest $|\dot f_i|$ over the same.
     pub velocity_residual: f64,
 }
 
@@ -57,17 +59,39 @@ pub struct SystemProbe<'a> {
     system: &'a System,
     gradients: Vec<f64>,
     rows: Vec<f64>,
+    /// Coordinates shifted by whole periods, for periodic modes.
+    local: Vec<f64>,
 }
 
 impl<'a> SystemProbe<'a> {
     /// A probe with its workspace.
     pub fn new(system: &'a System) -> Self {
-        let equalities = system.equalities();
+        let modes = system.switching().map_or(&[][..], Switching::all_rows);
+        let all = || modes.iter().chain([system.equalities()]);
         Self {
             system,
-            gradients: vec![0.0; equalities.entries()],
-            rows: vec![0.0; equalities.len()],
+            gradients: vec![0.0; all().map(Rows::entries).max().unwrap_or(0)],
+            rows: vec![0.0; all().map(Rows::len).max().unwrap_or(0)],
+            local: vec![0.0; system.dimension()],
         }
+    }
+
+    /// Takes the residuals of a set of equalities into the measurement.
+    fn residuals(
+        &mut self,
+        equalities: &Rows,
+        q: &[f64],
+        t: f64,
+        v: &[f64],
+        out: &mut Measurement,
+    ) {
+        let rows = &mut self.rows[..equalities.len()];
+        let gradients = &mut self.gradients[..equalities.entries()];
+        equalities.values(q, t, rows);
+        out.position_residual = larger(out.position_residual, largest(rows));
+        equalities.gradients(q, t, gradients);
+        equalities.velocities(q, t, gradients, v, rows);
+        out.velocity_residual = larger(out.velocity_residual, largest(rows));
     }
 }
 
@@ -87,24 +111,36 @@ impl Probe for SystemProbe<'_> {
     }
 
     fn measure(&mut self, state: &State, out: &mut Measurement) {
-        let State { t, q, v, p } = state;
+        let State { t, q, v, p, mode } = state;
         out.t = *t;
-        out.kinetic = self.system.mass().kinetic_energy(v);
+        out.kinetic = self.system.kinetic_energy(q, v);
         out.potential = self.system.potential().sum(q, *t);
         out.invariants.clear();
         out.invariants.extend(self.system.invariants().iter().map(|i| i.value(q, p)));
         out.gaps.resize(self.system.inequalities().len(), 0.0);
         self.system.inequalities().values(q, *t, &mut out.gaps);
-        let equalities = self.system.equalities();
-        equalities.values(q, *t, &mut self.rows);
-        out.position_residual = largest(&self.rows);
-        equalities.gradients(q, *t, &mut self.gradients);
-        equalities.velocities(q, *t, &self.gradients, v, &mut self.rows);
-        out.velocity_residual = largest(&self.rows);
+        (out.position_residual, out.velocity_residual) = (0.0, 0.0);
+        let system = self.system;
+        self.residuals(system.equalities(), q, *t, v, out);
+        if let Some(switching) = system.switching() {
+            match switching.rows(*mode) {
+                Some(rows) => {
+                    let mut local = std::mem::take(&mut self.local);
+                    self.residuals(rows, switching.local(*mode, q, &mut local), *t, v, out);
+                    self.local = local;
+                }
+                None => out.position_residual = f64::NAN,
+            }
+        }
     }
 }
 
 /// Largest magnitude; NaN if any entry is NaN.
 fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |a, b| if b.is_nan() { f64::NAN } else { f64::max(a, b.abs()) })
+}
+
+/// The larger of the two; NaN if either is.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { f64::max(a, b) }
 }

@@ -37,12 +37,16 @@ pub fn check_start(
     tolerance: Tolerance,
 ) -> Result<(), SystemError> {
     check_finite(system, state)?;
-    let equalities = system.equalities();
-    let mut values = vec![0.0; equalities.len()];
-    equalities.values(&state.q, state.t, &mut values);
-    if let Some((i, value)) = worst(&values, f64::abs, tolerance.position) {
-        let constraint = equalities.name(i).to_owned();
-        return Err(SystemError::InfeasiblePosition { constraint, value, must: "0" });
+    let mut local = vec![0.0; system.dimension()];
+    let mode = active_mode(system, state, tolerance, &mut local)?;
+    let equalities = || [(system.equalities(), &*state.q)].into_iter().chain(mode);
+    for (rows, q) in equalities() {
+        let mut values = vec![0.0; rows.len()];
+        rows.values(q, state.t, &mut values);
+        if let Some((i, value)) = worst(&values, f64::abs, tolerance.position) {
+            let constraint = rows.name(i).to_owned();
+            return Err(SystemError::InfeasiblePosition { constraint, value, must: "0" });
+        }
     }
     let inequalities = system.inequalities();
     let mut gaps = vec![0.0; inequalities.len()];
@@ -51,22 +55,42 @@ pub fn check_start(
         let constraint = inequalities.name(i).to_owned();
         return Err(SystemError::InfeasiblePosition { constraint, value, must: ">= 0" });
     }
-    let mut gradients = vec![0.0; equalities.entries()];
-    equalities.gradients(&state.q, state.t, &mut gradients);
-    equalities.velocities(&state.q, state.t, &gradients, &state.v, &mut values);
-    if let Some((i, rate)) = worst(&values, f64::abs, tolerance.velocity) {
-        let constraint = equalities.name(i).to_owned();
-        return Err(SystemError::InfeasibleVelocity { constraint, rate, must: "0" });
+    for (rows, q) in equalities() {
+        let mut values = vec![0.0; rows.len()];
+        let mut gradients = vec![0.0; rows.entries()];
+        rows.gradients(q, state.t, &mut gradients);
+        rows.velocities(q, state.t, &gradients, &state.v, &mut values);
+        if let Some((i, rate)) = worst(&values, f64::abs, tolerance.velocity) {
+            let constraint = rows.name(i).to_owned();
+            return Err(SystemError::InfeasibleVelocity { constraint, rate, must: "0" });
+        }
     }
     Ok(())
 }
 
-/// Moves a start onto the equality constraints, on position and on velocity level.
+/// The rows of the present mode with the coordinates at which they are evaluated.
+fn active_mode<'a>(
+    system: &'a System,
+    state: &'a State,
+    tolerance: Tolerance,
+    local: &'a mut [f64],
+) -> Result<Option<(&'a Rows, &'a [f64])>, SystemError> {
+    let Some(switching) = system.switching() else { return Ok(None) };
+    let rows = switching.rows(state.mode).ok_or(SystemError::Uncovered)?;
+    let region = switching.region(state.mode, &state.q, state.t);
+    if region.is_nan() || region < -tolerance.position {
+        return Err(SystemError::OutsideMode { name: switching.name(state.mode), region });
+    }
+    Ok(Some((rows, switching.local(state.mode, &state.q, local))))
+}
+
+/// Moves a start onto the equality constraints that hold in every mode, on position and on velocity level.
 ///
 /// # Errors
-/// If the Newton iteration does not converge; the state is then unchanged.
+/// A mass that depends on the configuration is refused. If the Newton iteration does not converge; the state is then unchanged.
 pub fn project_start(system: &System, state: &mut State) -> Result<(), SystemError> {
     const ITERATIONS: usize = 50;
+    system.require_constant_mass("the projection of a start")?;
     check_finite(system, state)?;
     let rows = system.equalities();
     if rows.is_empty() {

@@ -16,20 +16,23 @@ pub struct State {
     pub v: Vec<f64>,
     /// Momenta.
     pub p: Vec<f64>,
+    /// The mode, where the constraints switch; 0 where they do not.
+    pub mode: i64,
 }
 
 impl State {
     /// A state at $t = 0$ from positions and velocities.
     ///
     /// # Errors
-    /// Wrong lengths or numbers that are not finite. Constraints are *not* checked here:
-    /// see [`check_start`](crate::check_start).
+    /// Wrong lengths, numbers that are not finite, or modes that do not cover the position. Constraints
+    /// are *not* checked here: see [`check_start`](crate::check_start).
     pub fn new(system: &System, q: &[f64], v: &[f64]) -> Result<Self, SystemError> {
         check(system, "position", q)?;
         check(system, "velocity", v)?;
         let mut p = vec![0.0; v.len()];
-        system.mass().multiply(v, &mut p);
-        Ok(Self { t: 0.0, q: q.to_vec(), v: v.to_vec(), p })
+        system.momentum(q, v, &mut p);
+        let mode = start_mode(system, q, v)?;
+        Ok(Self { t: 0.0, q: q.to_vec(), v: v.to_vec(), p, mode })
     }
 
     /// A state at $t = 0$ from positions and momenta.
@@ -39,9 +42,27 @@ impl State {
     pub fn from_momentum(system: &System, q: &[f64], p: &[f64]) -> Result<Self, SystemError> {
         check(system, "position", q)?;
         check(system, "momentum", p)?;
+        system.require_constant_mass("a start from momenta")?;
         let mut v = vec![0.0; p.len()];
         system.mass().solve(p, &mut v);
-        Ok(Self { t: 0.0, q: q.to_vec(), v, p: p.to_vec() })
+        let mode = start_mode(system, q, &v)?;
+        Ok(Self { t: 0.0, q: q.to_vec(), v, p: p.to_vec(), mode })
+    }
+
+    /// The same state in the mode with this name: settles a start on a switching surface.
+    ///
+    /// # Errors
+    /// If the system has no such mode, or its region does not reach the position.
+    pub fn in_mode(mut self, system: &System, name: &str) -> Result<Self, SystemError> {
+        let unknown = || SystemError::UnknownMode { name: name.to_owned() };
+        let switching = system.switching().ok_or_else(unknown)?;
+        let mode = switching.find(name).ok_or_else(unknown)?;
+        let region = switching.region(mode, &self.q, self.t);
+        if region.is_nan() || region < -1e-8 {
+            return Err(SystemError::OutsideMode { name: name.to_owned(), region });
+        }
+        self.mode = mode;
+        Ok(self)
     }
 
     /// Copies `other` into this state without allocating.
@@ -50,6 +71,15 @@ impl State {
         self.q.copy_from_slice(&other.q);
         self.v.copy_from_slice(&other.v);
         self.p.copy_from_slice(&other.p);
+        self.mode = other.mode;
+    }
+}
+
+/// The mode that holds a position, or on a surface the one that the velocity leads into.
+fn start_mode(system: &System, q: &[f64], v: &[f64]) -> Result<i64, SystemError> {
+    match system.switching() {
+        None => Ok(0),
+        Some(switching) => switching.start(q, v, 0.0).ok_or(SystemError::Uncovered),
     }
 }
 

@@ -7,9 +7,9 @@
 //! together from [`Field`]s, so a user's own potential or constraint is a field written by hand or
 //! derived from a formula, and the integrators cannot tell.
 
-use nsm_constraints::{Field, Rows};
+use nsm_constraints::{Field, Rows, Switching};
 
-use crate::{Force, Mass, SystemError};
+use crate::{Force, Mass, SystemError, VariableMass};
 
 /// A mechanical system in coordinates $q \in \mathbb{R}^n$.
 ///
@@ -37,9 +37,11 @@ use crate::{Force, Mass, SystemError};
 pub struct System {
     names: Vec<String>,
     mass: Mass,
+    variable_mass: Option<Box<dyn VariableMass>>,
     potential: Rows,
     forces: Vec<Box<dyn Force>>,
     equalities: Rows,
+    switching: Option<Switching>,
     inequalities: Rows,
     invariants: Vec<Invariant>,
 }
@@ -88,12 +90,26 @@ impl System {
         Self {
             names: (0..n).map(|i| format!("q{i}")).collect(),
             mass,
+            variable_mass: None,
             potential: Rows::new(n),
             forces: Vec::new(),
             equalities: Rows::new(n),
+            switching: None,
             inequalities: Rows::new(n),
             invariants: Vec::new(),
         }
+    }
+
+    /// A free system whose mass depends on the configuration; the generalized-α methods take it.
+    ///
+    /// Its [`mass`](System::mass) is zero, so that methods for constant masses refuse it.
+    ///
+    /// # Errors
+    /// If it has no coordinates.
+    pub fn with_variable_mass(mass: impl VariableMass + 'static) -> Result<Self, SystemError> {
+        let mut system = Self::new(Mass::diagonal(&vec![0.0; mass.dimension()])?);
+        system.variable_mass = Some(Box::new(mass));
+        Ok(system)
     }
 
     /// Names the coordinates.
@@ -149,6 +165,25 @@ impl System {
         Ok(self)
     }
 
+    /// Adds equality constraints that change with the mode, beside the ones that hold in every mode.
+    ///
+    /// # Errors
+    /// If they are on other coordinates, or have no mode at all.
+    pub fn with_switching(mut self, switching: Switching) -> Result<Self, SystemError> {
+        if switching.dimension() != self.dimension() {
+            return Err(SystemError::Length {
+                what: "the coordinate vector of the switching constraints",
+                length: switching.dimension(),
+                expected: self.dimension(),
+            });
+        }
+        if switching.is_empty() {
+            return Err(SystemError::Uncovered);
+        }
+        self.switching = Some(switching);
+        Ok(self)
+    }
+
     /// Adds an inequality constraint $g(q, t) \ge 0$, a gap.
     ///
     /// # Errors
@@ -184,6 +219,27 @@ impl System {
         &self.mass
     }
 
+    /// The mass as a function of the configuration, where it depends on it.
+    pub fn variable_mass(&self) -> Option<&dyn VariableMass> {
+        self.variable_mass.as_deref()
+    }
+
+    /// Writes the momenta $p = M(q)\,v$.
+    pub fn momentum(&self, q: &[f64], v: &[f64], p: &mut [f64]) {
+        match &self.variable_mass {
+            None => self.mass.multiply(v, p),
+            Some(mass) => mass.momentum(q, v, p),
+        }
+    }
+
+    /// $\tfrac12 v^\top M(q)\,v$.
+    pub fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> f64 {
+        match &self.variable_mass {
+            None => self.mass.kinetic_energy(v),
+            Some(mass) => mass.kinetic_energy(q, v),
+        }
+    }
+
     /// The terms of the potential; $V$ is their [`sum`](Rows::sum).
     pub fn potential(&self) -> &Rows {
         &self.potential
@@ -199,6 +255,11 @@ impl System {
         &self.equalities
     }
 
+    /// The equality constraints that change with the mode.
+    pub fn switching(&self) -> Option<&Switching> {
+        self.switching.as_ref()
+    }
+
     /// The inequality constraints, one gap a row.
     pub fn inequalities(&self) -> &Rows {
         &self.inequalities
@@ -207,6 +268,35 @@ impl System {
     /// The quantities that the ledger tracks.
     pub fn invariants(&self) -> &[Invariant] {
         &self.invariants
+    }
+
+    /// Refuses a system whose mass depends on the configuration.
+    ///
+    /// # Errors
+    /// [`SystemError::DoesNotFit`] with the name of the method.
+    pub fn require_constant_mass(&self, method: &'static str) -> Result<(), SystemError> {
+        match self.variable_mass {
+            None => Ok(()),
+            Some(_) => Err(SystemError::DoesNotFit {
+                method,
+                why: "its mass depends on the configuration; the generalized-α methods take it"
+                    .into(),
+            }),
+        }
+    }
+
+    /// Refuses a system whose constraints switch.
+    ///
+    /// # Errors
+    /// [`SystemError::DoesNotFit`] with the name of the method.
+    pub fn require_no_switching(&self, method: &'static str) -> Result<(), SystemError> {
+        match self.switching {
+            None => Ok(()),
+            Some(_) => Err(SystemError::DoesNotFit {
+                method,
+                why: "its constraints switch; the generalized-α methods take it".into(),
+            }),
+        }
     }
 
     /// Refuses a system with massless coordinates, for methods that divide by the mass.
@@ -228,6 +318,7 @@ impl std::fmt::Debug for System {
             .field("mass", &self.mass)
             .field("potential", &self.potential)
             .field("equalities", &self.equalities)
+            .field("switching", &self.switching)
             .field("inequalities", &self.inequalities)
             .finish_non_exhaustive()
     }
