@@ -1,8 +1,9 @@
 //! A mass matrix that depends on the configuration, with the forces that come of it.
 //!
 //! From the kinetic energy $T(q, v) = \tfrac12 v^\top M(q)\,v$ Lagrange's equations give
-//! $$ M(q)\,\dot v = -\nabla V + f + \underbrace{\frac{\partial T}{\partial q}
-//!    - \frac{\partial^2 T}{\partial v\,\partial q}\,v}_{\text{gyroscopic}} $$
+//! $$ M(q)\,\dot v = -\nabla V + f + \frac{\partial T}{\partial q} -
+//!    \frac{\partial^2 T}{\partial v\,\partial q}\,v , $$
+//! the last two terms being the gyroscopic force,
 //! so a user writes $T$ once ([`KineticExpr`]) and mass, gyroscopic force and their exact derivatives
 //! follow ([`AutoKinetic`]); the terms are second and third derivatives of $T$.
 
