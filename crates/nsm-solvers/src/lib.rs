@@ -2,6 +2,7 @@
 //! and scalar roots. Knows nothing of mechanics.
 
 mod error;
+pub mod lcp;
 pub mod least_squares;
 mod refine;
 pub mod small;

@@ -79,6 +79,7 @@ pub struct GramNnls {
     barred: Vec<bool>,
     step: Vec<f64>,
     slack: Vec<f64>,
+    ray: Vec<f64>,
 }
 
 impl GramNnls {
@@ -95,6 +96,7 @@ impl GramNnls {
             barred: vec![false; capacity],
             step: vec![0.0; capacity],
             slack: vec![0.0; capacity],
+            ray: vec![0.0; capacity],
         }
     }
 
@@ -106,6 +108,11 @@ impl GramNnls {
     /// The indices that carried a multiplier at the end of the last solve.
     pub fn active(&self) -> &[usize] {
         &self.passive
+    }
+
+    /// After [`LeastSquaresError::Infeasible`]: the direction $d \ge 0$ with $Md = 0$ and $q^\top d < 0$ that proves it.
+    pub fn ray(&self) -> &[f64] {
+        &self.ray[..self.n]
     }
 
     /// Solves $0 \le \lambda \perp M\lambda + q \ge 0$ for a symmetric positive semidefinite `gram`, given whole (both triangles).
@@ -194,6 +201,8 @@ impl GramNnls {
         }
         if m <= 0.0 {
             lambda[0] = 0.0;
+            self.slack[0] = q;
+            self.ray[0] = 1.0;
             return Err(LeastSquaresError::Infeasible { index: 0, residual: 1.0 });
         }
         lambda[0] = -q / m;
@@ -301,6 +310,11 @@ impl GramNnls {
             }
             if !independent {
                 if worst < -CERTIFICATE * q_max - 100.0 * tolerance {
+                    self.ray[..n].fill(0.0);
+                    self.ray[entering] = 1.0;
+                    for (c, &i) in self.passive.iter().enumerate() {
+                        self.ray[i] = self.step[c];
+                    }
                     let residual = natural_residual(lambda, &self.slack[..n], q_max);
                     return Err(LeastSquaresError::Infeasible { index: entering, residual });
                 }

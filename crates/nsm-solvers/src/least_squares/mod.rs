@@ -3,10 +3,13 @@
 //! | problem | solver | cost |
 //! |---|---|---|
 //! | $\min_{\lambda\ge0} \tfrac12\lambda^\top M\lambda + q^\top\lambda$, small dense PSD $M$ | [`GramNnls`] | one Cholesky of the active set per exchange |
+//! | the same for a chain of contacts (tridiagonal, $M_{i,i+1} \le 0$) | [`TridiagonalNnls`] | linear |
 
 mod gram;
+mod tridiagonal;
 
 pub use gram::{GramNnls, GramReport};
+pub use tridiagonal::TridiagonalNnls;
 
 /// Why a least-squares problem could not be solved.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -35,6 +38,12 @@ pub enum LeastSquaresError {
         /// Name of the argument.
         what: &'static str,
         /// Position of the first offending entry.
+        index: usize,
+    },
+    /// The couplings of a chain must not be positive.
+    #[error("off-diagonal entry {index} is positive, not that of a chain")]
+    PositiveCoupling {
+        /// Position of the first positive entry.
         index: usize,
     },
     /// The objective is unbounded below along a ray that starts with unknown `index`: the

@@ -1,0 +1,101 @@
+//! What is remembered of a sparse pattern: the order of its rows, its envelope, its bands.
+
+use super::Matrix;
+use super::envelope::{EnvelopeFactor, SymmetricSparse};
+use super::interior::{InteriorPoint, Outcome, SparsePsd};
+use super::matrix::Storage;
+
+/// Dense Cholesky runs about this many times faster per multiplication than the envelope one.
+const DENSE_ADVANTAGE: f64 = 8.0;
+
+/// Rebuilt whenever a matrix with another pattern arrives.
+#[derive(Debug, Default)]
+pub(crate) struct SparseMemory {
+    col_ptr: Vec<usize>,
+    row_idx: Vec<usize>,
+    system: Option<SparsePsd>,
+    q: Vec<f64>,
+    diagonal: Vec<f64>,
+    off: Vec<f64>,
+}
+
+impl SparseMemory {
+    /// Whether the envelope factorisation is the better one for this matrix; remembers its pattern.
+    pub(crate) fn prefers_envelope(&mut self, matrix: &Matrix<'_>) -> bool {
+        let Storage::Sparse { col_ptr, row_idx, .. } = matrix.storage else {
+            return false;
+        };
+        let n = matrix.n;
+        if self.system.is_none() || self.col_ptr != col_ptr || self.row_idx != row_idx {
+            let symbolic = SymmetricSparse::new(n, col_ptr, row_idx);
+            let factor = EnvelopeFactor::new(&symbolic);
+            self.col_ptr = col_ptr.to_vec();
+            self.row_idx = row_idx.to_vec();
+            self.q = vec![0.0; n];
+            self.system = Some(SparsePsd { matrix: symbolic, factor });
+        }
+        let size = n as f64;
+        let dense = size * size * size / 6.0 / DENSE_ADVANTAGE;
+        self.system.as_ref().is_some_and(|s| s.matrix.work < dense || n > 4000)
+    }
+
+    /// The interior-point method in the order of the envelope; the point is left in `z`.
+    pub(crate) fn interior_point(
+        &mut self,
+        matrix: &Matrix<'_>,
+        q: &[f64],
+        interior: &mut InteriorPoint,
+        tolerance: f64,
+        z: &mut [f64],
+    ) -> Outcome {
+        let (Some(system), Storage::Sparse { values, .. }) = (&mut self.system, matrix.storage)
+        else {
+            return Outcome::Breakdown { iterations: 0 };
+        };
+        system.matrix.load(values);
+        for (k, &i) in system.matrix.order.iter().enumerate() {
+            self.q[k] = q[i];
+        }
+        let outcome = interior.run(system, &self.q, tolerance);
+        for (k, &i) in system.matrix.order.iter().enumerate() {
+            z[i] = interior.best[k];
+        }
+        match outcome {
+            Outcome::Infeasible { index } => {
+                Outcome::Infeasible { index: system.matrix.order[index] }
+            }
+            other => other,
+        }
+    }
+
+    /// Diagonal and first sub-diagonal.
+    pub(crate) fn bands(&mut self, matrix: &Matrix<'_>) -> (&[f64], &[f64]) {
+        let n = matrix.n;
+        self.diagonal.resize(n, 0.0);
+        self.off.resize(n.saturating_sub(1), 0.0);
+        match matrix.storage {
+            Storage::Dense(m) => {
+                for j in 0..n {
+                    self.diagonal[j] = m[j * (n + 1)];
+                    if j + 1 < n {
+                        self.off[j] = m[j * n + j + 1];
+                    }
+                }
+            }
+            Storage::Sparse { col_ptr, row_idx, values } => {
+                self.diagonal.fill(0.0);
+                self.off.fill(0.0);
+                for j in 0..n {
+                    for k in col_ptr[j]..col_ptr[j + 1] {
+                        if row_idx[k] == j {
+                            self.diagonal[j] += values[k];
+                        } else if row_idx[k] == j + 1 {
+                            self.off[j] += values[k];
+                        }
+                    }
+                }
+            }
+        }
+        (&self.diagonal, &self.off)
+    }
+}

@@ -1,0 +1,256 @@
+//! The default strategy: methods in the order that structure and size suggest, until one answer stands.
+//!
+//! | matrix | order of methods |
+//! |---|---|
+//! | symmetric, $n \le 32$ | active set, interior point |
+//! | symmetric, tridiagonal with couplings $\le 0$ | chain sweep, interior point |
+//! | symmetric, sparse | interior point |
+//! | symmetric, dense | block pivoting, interior point, active set |
+//! | not symmetric | Lemke ($n \le 16$), Newton on Fischer–Burmeister, block pivoting, Newton on min, Lemke |
+//!
+//! Every answer is judged by its natural residual in the caller's data. One that misses the
+//! tolerance by little is polished on its active set first. Symmetric matrices that turn out to be
+//! indefinite fall through to the methods for general ones. Where all fail, small problems are
+//! proven infeasible or exhausted by enumeration; otherwise the best point seen is returned with the error.
+
+use super::workspace::with_residual;
+use super::{LcpError, LcpFailure, LcpWorkspace, Matrix, Method, Report, Solution, certificate};
+use super::enumeration;
+
+/// Up to this order the active-set method on plain slices beats everything else.
+const TINY: usize = 32;
+
+/// Tableau methods are not tried beyond this order.
+const LARGEST_TABLEAU: usize = 600;
+
+/// Dense general methods are not tried beyond this order.
+const LARGEST_DENSE: usize = 4000;
+
+impl LcpWorkspace {
+    /// Solves $0 \le z \perp w = Mz + q \ge 0$ by the default strategy.
+    ///
+    /// On failure `z` and `w` hold the best point seen, its residual is in the error.
+    ///
+    /// # Errors
+    /// Invalid input; [`LcpError::Infeasible`] or [`LcpError::NoSolution`] when there is provably no
+    /// solution; otherwise the last method's error.
+    pub fn solve(
+        &mut self,
+        matrix: Matrix<'_>,
+        q: &[f64],
+        z: &mut [f64],
+        w: &mut [f64],
+    ) -> Result<Report, LcpError> {
+        self.check(&matrix, q, z, w)?;
+        let n = self.n;
+        if !self.options.warm_start {
+            z.fill(0.0);
+        }
+        if q.iter().all(|&q| q >= 0.0) && !self.options.warm_start {
+            w.copy_from_slice(q);
+            return Ok(self.report(Method::ActiveSet, 0, 0.0, z, w));
+        }
+        let symmetric = matrix.find_asymmetry().is_none();
+        let mut attempt = Attempt { best: f64::INFINITY, iterations: 0, error: None };
+        if symmetric {
+            let chain = n > 4 && matrix.is_chain();
+            let order: &[Method] = if chain {
+                &[Method::ChainSweep, Method::InteriorPoint, Method::ActiveSet]
+            } else if n <= TINY {
+                &[Method::ActiveSet, Method::InteriorPoint]
+            } else if matrix.is_sparse() {
+                &[Method::InteriorPoint, Method::ActiveSet]
+            } else {
+                &[Method::BlockPivoting, Method::InteriorPoint, Method::ActiveSet]
+            };
+            for &method in order {
+                if method == Method::ActiveSet && n > LARGEST_DENSE {
+                    continue;
+                }
+                if let Some(report) = self.attempt(method, &matrix, q, true, z, w, &mut attempt) {
+                    return Ok(report);
+                }
+                if let Some(error @ LcpError::Infeasible { .. }) = attempt.error
+                    && self.believes(method, &matrix, q)
+                {
+                    return Err(with_residual(error, attempt.best));
+                }
+            }
+        }
+        let general: &[Method] = if n <= 16 {
+            &[Method::Lemke, Method::NewtonFischerBurmeister, Method::Enumeration]
+        } else {
+            &[
+                Method::NewtonFischerBurmeister,
+                Method::BlockPivoting,
+                Method::NewtonMin,
+                Method::Lemke,
+            ]
+        };
+        for &method in general {
+            let largest = if method == Method::Lemke { LARGEST_TABLEAU } else { LARGEST_DENSE };
+            if n > largest || (method == Method::Enumeration && n > enumeration::LARGEST) {
+                continue;
+            }
+            if let Some(report) = self.attempt(method, &matrix, q, false, z, w, &mut attempt) {
+                return Ok(report);
+            }
+            if let Some(error) = attempt.error
+                && error.proves_no_solution()
+            {
+                return Err(self.strongest(error, &matrix, q, attempt.best));
+            }
+        }
+        if let Some(index) = self.prove_infeasible(&matrix, q) {
+            let method = Method::Enumeration;
+            return Err(LcpError::Infeasible { method, index, residual: attempt.best });
+        }
+        let stalled = LcpError::Stalled {
+            method: Method::InteriorPoint,
+            iterations: attempt.iterations,
+            residual: attempt.best,
+        };
+        Err(with_residual(attempt.error.unwrap_or(stalled), attempt.best))
+    }
+
+    /// Runs one method, polishes its point if need be and keeps it when it is the best so far.
+    #[allow(clippy::too_many_arguments)]
+    fn attempt(
+        &mut self,
+        method: Method,
+        matrix: &Matrix<'_>,
+        q: &[f64],
+        symmetric: bool,
+        z: &mut [f64],
+        w: &mut [f64],
+        attempt: &mut Attempt,
+    ) -> Option<Report> {
+        // Methods after the first start from the best point so far only when asked to.
+        if self.options.warm_start {
+            self.trial.copy_from_slice(z);
+        } else {
+            self.trial.fill(0.0);
+        }
+        let outcome = self.run(method, matrix, q, symmetric);
+        let (residual, bar) = self.judge(matrix, q);
+        if residual < attempt.best || attempt.best == f64::INFINITY {
+            attempt.best = residual;
+            z.copy_from_slice(&self.trial);
+            w.copy_from_slice(&self.slack);
+        }
+        match outcome {
+            Ok(iterations) => {
+                attempt.iterations = iterations;
+                if residual <= bar {
+                    return Some(self.report(method, iterations, residual, z, w));
+                }
+                attempt.error = Some(LcpError::Stalled { method, iterations, residual });
+                None
+            }
+            Err(error) => {
+                // A method may give up at a point that is good enough all the same.
+                if residual <= bar {
+                    return Some(self.report(method, attempt.iterations, residual, z, w));
+                }
+                attempt.error = Some(error);
+                None
+            }
+        }
+    }
+
+    /// Whether a claim of infeasibility holds for this very matrix.
+    fn believes(&mut self, method: Method, matrix: &Matrix<'_>, q: &[f64]) -> bool {
+        if method == Method::ActiveSet {
+            let mut scratch = core::mem::take(&mut self.scratch);
+            let verified = self
+                .active_set_ray()
+                .is_some_and(|ray| certificate::verify(matrix, q, ray, &mut scratch).is_some());
+            self.scratch = scratch;
+            verified
+        } else {
+            // The other methods claim it only for matrices in their class.
+            true
+        }
+    }
+
+    /// Prefers a proof of infeasibility, which anyone can check, to exhaustion.
+    fn strongest(
+        &mut self,
+        error: LcpError,
+        matrix: &Matrix<'_>,
+        q: &[f64],
+        residual: f64,
+    ) -> LcpError {
+        match error {
+            LcpError::NoSolution { .. } => match self.prove_infeasible(matrix, q) {
+                Some(index) => {
+                    LcpError::Infeasible { method: Method::Enumeration, index, residual }
+                }
+                None => with_residual(error, residual),
+            },
+            other => with_residual(other, residual),
+        }
+    }
+}
+
+struct Attempt {
+    best: f64,
+    iterations: u32,
+    error: Option<LcpError>,
+}
+
+/// Solves $0 \le z \perp w = Mz + q \ge 0$, allocating all it needs.
+///
+/// ```
+/// use nsm_solvers::lcp::{Matrix, solve};
+///
+/// let m = Matrix::dense(2, &[2.0, 1.0, 1.0, 2.0])?;
+/// let solution = solve(m, &[-5.0, 6.0])?;
+/// assert_eq!((solution.z, solution.w), (vec![2.5, 0.0], vec![0.0, 8.5]));
+/// assert_eq!(solution.active, [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`LcpWorkspace::solve`], with the best point seen.
+pub fn solve(matrix: Matrix<'_>, q: &[f64]) -> Result<Solution, LcpFailure> {
+    let n = matrix.order();
+    let mut workspace = LcpWorkspace::new(n);
+    let (mut z, mut w) = (vec![0.0; n], vec![0.0; n]);
+    let outcome = workspace.solve(matrix, q, &mut z, &mut w);
+    finish(outcome, z, w)
+}
+
+/// Solves by one method, allocating all it needs.
+///
+/// # Errors
+/// As [`LcpWorkspace::solve_with`], with the best point of that method.
+pub fn solve_with(method: Method, matrix: Matrix<'_>, q: &[f64]) -> Result<Solution, LcpFailure> {
+    let n = matrix.order();
+    let mut workspace = LcpWorkspace::new(n);
+    let (mut z, mut w) = (vec![0.0; n], vec![0.0; n]);
+    let outcome = workspace.solve_with(method, matrix, q, &mut z, &mut w);
+    finish(outcome, z, w)
+}
+
+fn finish(
+    outcome: Result<Report, LcpError>,
+    z: Vec<f64>,
+    w: Vec<f64>,
+) -> Result<Solution, LcpFailure> {
+    let active: Vec<usize> = (0..z.len()).filter(|&i| z[i] > w[i]).collect();
+    match outcome {
+        Ok(report) => Ok(Solution { z, w, active, report }),
+        Err(error) if error.is_invalid_input() => Err(LcpFailure { error, best: None }),
+        Err(error) => {
+            let residual = error.residual().unwrap_or(f64::NAN);
+            let report = Report {
+                method: error.method().unwrap_or(Method::InteriorPoint),
+                iterations: 0,
+                residual,
+                active: active.len(),
+            };
+            Err(LcpFailure { error, best: Some(Box::new(Solution { z, w, active, report })) })
+        }
+    }
+}

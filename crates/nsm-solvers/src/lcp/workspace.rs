@@ -1,0 +1,428 @@
+//! Memory for repeated solves, and each method by name.
+
+use super::block::{self, BlockPivoting};
+use super::certificate;
+use super::enumeration::{self, Enumeration};
+use super::interior::{self, DensePsd, InteriorPoint};
+use super::lemke::{self, Lemke};
+use super::matrix::Storage;
+use super::newton::{self, Equations, Newton};
+use super::projected::{self, AcceleratedGradient};
+use super::sparse_memory::SparseMemory;
+use super::{LcpError, Matrix, Method, Report, natural_residual};
+use crate::least_squares::{GramNnls, LeastSquaresError, TridiagonalNnls};
+
+/// When to stop, and what to start from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Natural residual at which an answer is accepted. Where rounding in $Mz + q$ is larger, that
+    /// is the bar instead.
+    pub tolerance: f64,
+    /// Limit for sweeps and gradient steps; pivoting and Newton methods have limits of their own.
+    pub max_sweeps: u32,
+    /// Relaxation of projected Gauss–Seidel, in $(0, 2)$.
+    pub relaxation: f64,
+    /// Whether `z` is a first guess on entry.
+    pub warm_start: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tolerance: 1e-12, max_sweeps: 20_000, relaxation: 1.0, warm_start: false }
+    }
+}
+
+/// Everything a solve needs to remember and to write on.
+///
+/// Memory for a method is allocated when it first runs and kept; repeated solves of the same size
+/// (and, for sparse matrices, the same pattern) allocate nothing.
+///
+/// ```
+/// use nsm_solvers::lcp::{LcpWorkspace, Matrix, Method};
+///
+/// let m = Matrix::dense(2, &[2.0, 1.0, 1.0, 2.0])?;
+/// let (mut z, mut w) = ([0.0; 2], [0.0; 2]);
+/// let mut workspace = LcpWorkspace::new(2);
+/// let report = workspace.solve(m, &[-5.0, -6.0], &mut z, &mut w)?;
+/// assert!((z[0] - 4.0 / 3.0).abs() < 1e-15 && (z[1] - 7.0 / 3.0).abs() < 1e-15);
+/// assert!(report.residual < 1e-15);
+/// let by_name = workspace.solve_with(Method::Lemke, m, &[-5.0, -6.0], &mut z, &mut w)?;
+/// assert_eq!(by_name.active, 2);
+/// # Ok::<(), nsm_solvers::lcp::LcpError>(())
+/// ```
+#[derive(Debug)]
+pub struct LcpWorkspace {
+    /// When to stop, and what to start from.
+    pub options: Options,
+    pub(crate) n: usize,
+    pub(crate) trial: Vec<f64>,
+    pub(crate) slack: Vec<f64>,
+    pub(crate) scratch: Vec<f64>,
+    active: Vec<bool>,
+    written_out: Vec<f64>,
+    active_set: Option<GramNnls>,
+    chain: Option<TridiagonalNnls>,
+    interior: Option<InteriorPoint>,
+    pub(crate) sparse: SparseMemory,
+    symmetric_pivoting: Option<BlockPivoting>,
+    general_pivoting: Option<BlockPivoting>,
+    lemke: Option<Lemke>,
+    newton: Option<Newton>,
+    gradient: Option<AcceleratedGradient>,
+    enumeration: Option<Enumeration>,
+}
+
+impl LcpWorkspace {
+    /// For problems with `n` unknowns.
+    pub fn new(n: usize) -> Self {
+        Self {
+            options: Options::default(),
+            n,
+            trial: vec![0.0; n],
+            slack: vec![0.0; n],
+            scratch: vec![0.0; n],
+            active: vec![false; n],
+            written_out: Vec::new(),
+            active_set: None,
+            chain: None,
+            interior: None,
+            sparse: SparseMemory::default(),
+            symmetric_pivoting: None,
+            general_pivoting: None,
+            lemke: None,
+            newton: None,
+            gradient: None,
+            enumeration: None,
+        }
+    }
+
+    /// Whether $z_i > w_i$ in the last answer.
+    pub fn active(&self) -> &[bool] {
+        &self.active
+    }
+
+    /// Solves by one method. On failure `z` and `w` hold the best point of that method.
+    ///
+    /// # Errors
+    /// Invalid input, a matrix outside the method's class, no convergence, or no solution.
+    pub fn solve_with(
+        &mut self,
+        method: Method,
+        matrix: Matrix<'_>,
+        q: &[f64],
+        z: &mut [f64],
+        w: &mut [f64],
+    ) -> Result<Report, LcpError> {
+        self.check(&matrix, q, z, w)?;
+        let needs_symmetry = matches!(
+            method,
+            Method::ActiveSet
+                | Method::ChainSweep
+                | Method::InteriorPoint
+                | Method::AcceleratedGradient
+        );
+        let asymmetry = if needs_symmetry || method == Method::BlockPivoting {
+            matrix.find_asymmetry()
+        } else {
+            None
+        };
+        if let (true, Some((row, column))) = (needs_symmetry, asymmetry) {
+            return Err(LcpError::NotSymmetric { method, row, column });
+        }
+        if self.options.warm_start {
+            self.trial.copy_from_slice(z);
+        } else {
+            self.trial.fill(0.0);
+        }
+        let outcome = self.run(method, &matrix, q, asymmetry.is_none());
+        let (residual, bar) = self.judge(&matrix, q);
+        z.copy_from_slice(&self.trial);
+        w.copy_from_slice(&self.slack);
+        let iterations = outcome.map_err(|error| with_residual(error, residual))?;
+        if residual > bar {
+            return Err(LcpError::Stalled { method, iterations, residual });
+        }
+        Ok(self.report(method, iterations, residual, z, w))
+    }
+
+    /// Sizes and finiteness.
+    pub(crate) fn check(
+        &self,
+        matrix: &Matrix<'_>,
+        q: &[f64],
+        z: &[f64],
+        w: &[f64],
+    ) -> Result<(), LcpError> {
+        for (what, found) in
+            [("matrix", matrix.order()), ("q", q.len()), ("z", z.len()), ("w", w.len())]
+        {
+            if found != self.n {
+                return Err(LcpError::Size { what, expected: self.n, found });
+            }
+        }
+        if let Some(index) = matrix.find_not_finite() {
+            return Err(LcpError::NotFinite { what: "matrix", index });
+        }
+        if let Some(index) = q.iter().position(|v| !v.is_finite()) {
+            return Err(LcpError::NotFinite { what: "q", index });
+        }
+        if self.options.warm_start
+            && let Some(index) = z.iter().position(|v| !v.is_finite())
+        {
+            return Err(LcpError::NotFinite { what: "z", index });
+        }
+        Ok(())
+    }
+
+    /// Slack and residual of the point in `trial`, and the residual that rounding permits.
+    pub(crate) fn judge(&mut self, matrix: &Matrix<'_>, q: &[f64]) -> (f64, f64) {
+        for z in &mut self.trial {
+            *z = if *z > 0.0 { *z } else { 0.0 };
+        }
+        matrix.slack(&self.trial, q, &mut self.slack);
+        let residual = natural_residual(&self.trial, &self.slack, q);
+        if residual <= self.options.tolerance {
+            return (residual, self.options.tolerance);
+        }
+        let q_max = q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let rounding = 16.0 * f64::EPSILON * matrix.largest_term(&self.trial, &mut self.scratch);
+        let bar = if q_max > 0.0 { rounding / q_max } else { 0.0 };
+        (residual, self.options.tolerance.max(bar))
+    }
+
+    pub(crate) fn report(
+        &mut self,
+        method: Method,
+        iterations: u32,
+        residual: f64,
+        z: &[f64],
+        w: &[f64],
+    ) -> Report {
+        let mut active = 0;
+        for i in 0..self.n {
+            self.active[i] = z[i] > w[i];
+            active += usize::from(self.active[i]);
+        }
+        Report { method, iterations, residual, active }
+    }
+
+    /// Runs one method on checked input from the start in `trial`; leaves its point there.
+    pub(crate) fn run(
+        &mut self,
+        method: Method,
+        matrix: &Matrix<'_>,
+        q: &[f64],
+        symmetric: bool,
+    ) -> Result<u32, LcpError> {
+        let n = self.n;
+        let residual = f64::NAN;
+        let options = self.options;
+        match method {
+            Method::ProjectedGaussSeidel => {
+                return projected(
+                    method,
+                    projected::gauss_seidel(
+                        matrix,
+                        q,
+                        options.relaxation.clamp(1e-3, 1.999),
+                        options.tolerance,
+                        options.max_sweeps,
+                        &mut self.trial,
+                        &mut self.slack,
+                    ),
+                );
+            }
+            Method::AcceleratedGradient => {
+                let gradient = self.gradient.get_or_insert_with(|| AcceleratedGradient::new(n));
+                return projected(
+                    method,
+                    gradient.run(
+                        matrix,
+                        q,
+                        options.tolerance,
+                        options.max_sweeps,
+                        &mut self.trial,
+                        &mut self.slack,
+                    ),
+                );
+            }
+            Method::ChainSweep => {
+                let chain = self.chain.get_or_insert_with(|| TridiagonalNnls::new(n));
+                let (diagonal, off) = self.sparse.bands(matrix);
+                return chain
+                    .solve(diagonal, off, q, &mut self.trial)
+                    .map(|report| report.iterations)
+                    .map_err(|error| from_least_squares(method, error));
+            }
+            Method::InteriorPoint if self.sparse.prefers_envelope(matrix) => {
+                let interior = self.interior.get_or_insert_with(|| InteriorPoint::new(n));
+                let outcome =
+                    self.sparse.interior_point(matrix, q, interior, options.tolerance, &mut self.trial);
+                return interior_outcome(outcome);
+            }
+            _ => {}
+        }
+        let m: &[f64] = match matrix.storage {
+            Storage::Dense(m) => m,
+            Storage::Sparse { .. } => {
+                self.written_out.resize(n * n, 0.0);
+                matrix.write_dense(&mut self.written_out);
+                &self.written_out
+            }
+        };
+        match method {
+            Method::ActiveSet => self
+                .active_set
+                .get_or_insert_with(|| GramNnls::new(n))
+                .solve(m, q, &mut self.trial)
+                .map(|report| report.iterations)
+                .map_err(|error| from_least_squares(method, error)),
+            Method::BlockPivoting => {
+                let memory = if symmetric {
+                    self.symmetric_pivoting.get_or_insert_with(|| BlockPivoting::new(n, true))
+                } else {
+                    self.general_pivoting.get_or_insert_with(|| BlockPivoting::new(n, false))
+                };
+                let limit = 200 + 2 * u32::try_from(n).unwrap_or(u32::MAX / 4);
+                match memory.run(n, m, q, limit, &mut self.trial) {
+                    block::Outcome::Solved { iterations } => Ok(iterations),
+                    block::Outcome::Singular { iterations } => {
+                        Err(LcpError::Singular { method, iterations, residual })
+                    }
+                    block::Outcome::Stalled { iterations } => {
+                        Err(LcpError::Stalled { method, iterations, residual })
+                    }
+                }
+            }
+            Method::InteriorPoint => {
+                let interior = self.interior.get_or_insert_with(|| InteriorPoint::new(n));
+                let pivoting =
+                    self.symmetric_pivoting.get_or_insert_with(|| BlockPivoting::new(n, true));
+                let Some(factor) = pivoting.cholesky() else {
+                    return Err(LcpError::Singular { method, iterations: 0, residual });
+                };
+                let mut system = DensePsd { n, matrix: m, factor };
+                let outcome = interior.run(&mut system, q, options.tolerance);
+                self.trial.copy_from_slice(&interior.best);
+                interior_outcome(outcome)
+            }
+            Method::Lemke => {
+                let memory = self.lemke.get_or_insert_with(|| Lemke::new(n));
+                let limit = 1000 + 50 * u32::try_from(n).unwrap_or(u32::MAX / 64);
+                match memory.run(m, q, limit, &mut self.trial) {
+                    lemke::Outcome::Solved { pivots } => Ok(pivots),
+                    lemke::Outcome::Ray { pivots } => {
+                        match certificate::verify(matrix, q, &memory.direction, &mut self.scratch) {
+                            Some(index) => Err(LcpError::Infeasible { method, index, residual }),
+                            None => Err(LcpError::Ray { iterations: pivots, residual }),
+                        }
+                    }
+                    lemke::Outcome::Stalled { pivots } => {
+                        Err(LcpError::Stalled { method, iterations: pivots, residual })
+                    }
+                }
+            }
+            Method::Enumeration => {
+                if n > enumeration::LARGEST {
+                    return Err(LcpError::Stalled { method, iterations: 0, residual });
+                }
+                let memory = self.enumeration.get_or_insert_with(|| Enumeration::new(n));
+                if memory.run(m, q, &mut self.trial) {
+                    return Ok(1);
+                }
+                Err(LcpError::NoSolution { cones: 1 << n, residual })
+            }
+            _ => {
+                let equations = if method == Method::NewtonMin {
+                    Equations::Min
+                } else {
+                    Equations::FischerBurmeister
+                };
+                let memory = self.newton.get_or_insert_with(|| Newton::new(n));
+                match memory.run(equations, m, q, options.tolerance, 200, &mut self.trial) {
+                    newton::Outcome::Solved { iterations } => Ok(iterations),
+                    newton::Outcome::Stalled { iterations } => {
+                        Err(LcpError::Stalled { method, iterations, residual })
+                    }
+                }
+            }
+        }
+    }
+
+    /// The direction by which the active-set method claims that no solution exists.
+    pub(crate) fn active_set_ray(&self) -> Option<&[f64]> {
+        self.active_set.as_ref().map(GramNnls::ray)
+    }
+
+    /// A verified proof that $Mz + q \ge 0$ is impossible, for small problems.
+    pub(crate) fn prove_infeasible(&mut self, matrix: &Matrix<'_>, q: &[f64]) -> Option<usize> {
+        let n = self.n;
+        if n > enumeration::LARGEST_FEASIBILITY {
+            return None;
+        }
+        self.written_out.resize(n * n, 0.0);
+        matrix.write_dense(&mut self.written_out);
+        let memory = self.enumeration.get_or_insert_with(|| Enumeration::new(n));
+        let d = memory.infeasibility(&self.written_out, q)?;
+        certificate::verify(matrix, q, d, &mut self.scratch)
+    }
+}
+
+fn projected(method: Method, outcome: projected::Outcome) -> Result<u32, LcpError> {
+    match outcome {
+        projected::Outcome::Solved { iterations } => Ok(iterations),
+        projected::Outcome::Diagonal { index } => Err(LcpError::Diagonal { method, index }),
+        projected::Outcome::Stalled { iterations } => {
+            Err(LcpError::Stalled { method, iterations, residual: f64::NAN })
+        }
+    }
+}
+
+fn interior_outcome(outcome: interior::Outcome) -> Result<u32, LcpError> {
+    let (method, residual) = (Method::InteriorPoint, f64::NAN);
+    match outcome {
+        interior::Outcome::Solved { iterations } => Ok(iterations),
+        interior::Outcome::Infeasible { index } => {
+            Err(LcpError::Infeasible { method, index, residual })
+        }
+        interior::Outcome::Breakdown { iterations } => {
+            Err(LcpError::Singular { method, iterations, residual })
+        }
+        interior::Outcome::Stalled { iterations } => {
+            Err(LcpError::Stalled { method, iterations, residual })
+        }
+    }
+}
+
+fn from_least_squares(method: Method, error: LeastSquaresError) -> LcpError {
+    match error {
+        LeastSquaresError::Infeasible { index, residual } => {
+            LcpError::Infeasible { method, index, residual }
+        }
+        LeastSquaresError::Stalled { iterations, residual } => {
+            LcpError::Stalled { method, iterations, residual }
+        }
+        LeastSquaresError::PositiveCoupling { index } => LcpError::Diagonal { method, index },
+        LeastSquaresError::NotFinite { what, index } => LcpError::NotFinite { what, index },
+        LeastSquaresError::Size { what, expected, found } => {
+            LcpError::Size { what, expected, found }
+        }
+        LeastSquaresError::Capacity { n, capacity } => {
+            LcpError::Size { what: "workspace", expected: n, found: capacity }
+        }
+    }
+}
+
+/// Puts the residual of the best point into an error raised before it was known.
+pub(crate) fn with_residual(error: LcpError, value: f64) -> LcpError {
+    let mut error = error;
+    if let LcpError::Singular { residual, .. }
+    | LcpError::Infeasible { residual, .. }
+    | LcpError::NoSolution { residual, .. }
+    | LcpError::Ray { residual, .. }
+    | LcpError::Stalled { residual, .. } = &mut error
+    {
+        *residual = value;
+    }
+    error
+}
