@@ -165,9 +165,7 @@ impl BlockPivoting {
                 factor.solve(&mut self.x);
                 true
             }
-            Factor::Lu(factor) => {
-                factor.solve(n, |i| member[i], |i, j| m[j * n + i], &mut self.x)
-            }
+            Factor::Lu(factor) => factor.solve(n, |i| member[i], |i, j| m[j * n + i], &mut self.x),
         }
     }
 

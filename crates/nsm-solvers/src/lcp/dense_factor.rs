@@ -54,13 +54,8 @@ impl DenseCholesky {
         }
         let block = self.factor.as_mut().submatrix_mut(0, 0, k, k);
         let stack = MemStack::new(&mut self.memory);
-        let outcome = cholesky::llt::factor::cholesky_in_place(
-            block,
-            default(),
-            Par::Seq,
-            stack,
-            default(),
-        );
+        let outcome =
+            cholesky::llt::factor::cholesky_in_place(block, default(), Par::Seq, stack, default());
         // faer may accept NaN pivots.
         outcome.is_ok() && (0..k).all(|c| self.factor[(c, c)].is_finite())
     }
@@ -145,7 +140,7 @@ impl DenseLu {
         let stack = MemStack::new(&mut self.memory);
         let mut block = self.factor.as_mut().submatrix_mut(0, 0, k, k);
         let (_, permutation) = lu::partial_pivoting::factor::lu_in_place(
-            block.rb_mut(),
+            block.as_mut(),
             &mut self.perm[..k],
             &mut self.perm_inverse[..k],
             Par::Seq,
@@ -158,13 +153,13 @@ impl DenseLu {
             least = least.min(pivot);
             largest = largest.max(pivot);
         }
-        if !(least > f64::EPSILON * 1e-2 * largest) {
+        if least.is_nan() || least <= f64::EPSILON * 1e-2 * largest {
             return false;
         }
         let rhs = MatMut::from_column_major_slice_mut(&mut self.rhs[..k], k, 1);
         lu::partial_pivoting::solve::solve_in_place_with_conj(
-            block.rb(),
-            block.rb(),
+            block.as_ref(),
+            block.as_ref(),
             permutation,
             Conj::No,
             rhs,

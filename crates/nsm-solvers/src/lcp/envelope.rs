@@ -79,7 +79,17 @@ impl SymmetricSparse {
             work += ((r - first) * (r - first) + 2) as f64 / 2.0;
         }
         let values = vec![0.0; columns.len()];
-        Self { n, order, row_start, columns, values, diagonal: vec![0.0; n], envelope, work, target }
+        Self {
+            n,
+            order,
+            row_start,
+            columns,
+            values,
+            diagonal: vec![0.0; n],
+            envelope,
+            work,
+            target,
+        }
     }
 
     /// New numbers on the same pattern.
@@ -137,10 +147,6 @@ impl EnvelopeFactor {
             inverse_diagonal: vec![0.0; n],
             x: vec![0.0; n],
         }
-    }
-
-    pub(crate) fn rows(&self) -> &[usize] {
-        &self.rows
     }
 
     /// Factors $M_{AA} + \mathrm{diag}(s_A)$; false when a pivot is not positive.

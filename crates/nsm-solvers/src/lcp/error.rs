@@ -31,7 +31,9 @@ pub enum LcpError {
         index: usize,
     },
     /// The method needs a symmetric matrix.
-    #[error("{method} needs a symmetric matrix, but entries ({row}, {column}) and ({column}, {row}) differ")]
+    #[error(
+        "{method} needs a symmetric matrix, but entries ({row}, {column}) and ({column}, {row}) differ"
+    )]
     NotSymmetric {
         /// The method asked for.
         method: Method,

@@ -12,10 +12,16 @@
 /// How the path ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Outcome {
-    Solved { pivots: u32 },
+    Solved {
+        pivots: u32,
+    },
     /// No variable blocks; the direction of $z$ along the ray is in `direction`.
-    Ray { pivots: u32 },
-    Stalled { pivots: u32 },
+    Ray {
+        pivots: u32,
+    },
+    Stalled {
+        pivots: u32,
+    },
 }
 
 /// Columns of the tableau: $q$, then $w$, then $z$, then $z_0$.
@@ -73,14 +79,12 @@ impl Lemke {
                 return Outcome::Stalled { pivots };
             }
             entering = if leaving < n { leaving + n } else { leaving - n };
-            match self.blocking_row(entering) {
-                Some(r) => row = r,
-                None => {
-                    self.read(z);
-                    self.read_direction(entering);
-                    return Outcome::Ray { pivots };
-                }
-            }
+            let Some(blocking) = self.blocking_row(entering) else {
+                self.read(z);
+                self.read_direction(entering);
+                return Outcome::Ray { pivots };
+            };
+            row = blocking;
         }
     }
 

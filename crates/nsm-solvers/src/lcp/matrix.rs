@@ -98,10 +98,9 @@ impl<'a> Matrix<'a> {
         }
         match self.storage {
             Storage::Dense(m) => m[i * (self.n + 1)],
-            Storage::Sparse { col_ptr, row_idx, values } => (col_ptr[i]..col_ptr[i + 1])
-                .filter(|&k| row_idx[k] == i)
-                .map(|k| values[k])
-                .sum(),
+            Storage::Sparse { col_ptr, row_idx, values } => {
+                (col_ptr[i]..col_ptr[i + 1]).filter(|&k| row_idx[k] == i).map(|k| values[k]).sum()
+            }
         }
     }
 
@@ -184,9 +183,10 @@ impl<'a> Matrix<'a> {
         let n = self.n;
         match self.storage {
             Storage::Dense(m) => (0..n).all(|j| {
-                m[j * n..(j + 1) * n].iter().enumerate().all(|(i, &v)| {
-                    i == j || v == 0.0 || (v < 0.0 && i.abs_diff(j) == 1)
-                })
+                m[j * n..(j + 1) * n]
+                    .iter()
+                    .enumerate()
+                    .all(|(i, &v)| i == j || v == 0.0 || (v < 0.0 && i.abs_diff(j) == 1))
             }),
             Storage::Sparse { col_ptr, row_idx, values } => (0..n).all(|j| {
                 (col_ptr[j]..col_ptr[j + 1]).all(|k| {
@@ -254,9 +254,7 @@ impl<'a> Matrix<'a> {
                     for i0 in (j0..n).step_by(TILE) {
                         for j in j0..(j0 + TILE).min(n) {
                             for i in i0.max(j + 1)..(i0 + TILE).min(n) {
-                                if differ(m[j * n + i], m[i * n + j])
-                                    && differ_from(m, n, i, j)
-                                {
+                                if differ(m[j * n + i], m[i * n + j]) && differ_from(m, n, i, j) {
                                     return Some((i, j));
                                 }
                             }
@@ -273,7 +271,10 @@ impl<'a> Matrix<'a> {
                             .filter(|&l| row_idx[l] == j)
                             .map(|l| values[l])
                             .sum();
-                        if i != j && differ(values[k], mirror) && mirror_gap(self, i, j, values[k] - mirror) {
+                        if i != j
+                            && differ(values[k], mirror)
+                            && mirror_gap(self, i, j, values[k] - mirror)
+                        {
                             return Some((i, j));
                         }
                     }

@@ -120,6 +120,21 @@ impl Newton {
         Outcome::Stalled { iterations: max_iterations }
     }
 
+    /// $z_A = -M_{AA}^{-1} q_A$, zero elsewhere; false when $M_{AA}$ is singular.
+    pub(crate) fn basic_solution(
+        &mut self,
+        m: &[f64],
+        q: &[f64],
+        member: &[bool],
+        z: &mut [f64],
+    ) -> bool {
+        let n = q.len();
+        for i in 0..n {
+            z[i] = if member[i] { -q[i] } else { 0.0 };
+        }
+        self.lu.solve(n, |i| member[i], |i, j| m[j * n + i], z)
+    }
+
     /// $\Phi$, $a$, $b$ at the current point; returns $\Psi$.
     fn linearise(&mut self) -> f64 {
         let mut merit = 0.0;
@@ -172,7 +187,8 @@ impl Newton {
         }
         // A singular element of the generalised Jacobian: shift it by a little of its own diagonal.
         let entry = |i: usize, j: usize| {
-            b[i] * m[j * n + i] + if i == j { a[i] - 1e-8 * (1.0 + m[i * n + i].abs()) } else { 0.0 }
+            b[i] * m[j * n + i]
+                + if i == j { a[i] - 1e-8 * (1.0 + m[i * n + i].abs()) } else { 0.0 }
         };
         self.lu.solve(n, |_| true, entry, &mut self.direction)
     }

@@ -6,7 +6,7 @@
 //!   $z_i \leftarrow \max(0,\ z_i - \omega\, w_i / M_{ii})$, with $w$ kept current.
 //! * The gradient step in the metric of the diagonal $D$,
 //!   $$ z^{k+1} = \max\left(0,\ y^k - \tfrac1L D^{-1}(My^k + q)\right), \qquad
-//!      y^{k+1} = z^{k+1} + \beta_k (z^{k+1} - z^k) , $$
+//!   y^{k+1} = z^{k+1} + \beta_k (z^{k+1} - z^k) , $$
 //!   with Nesterov's $\beta_k$ [Nesterov 1983], restarted whenever the momentum points uphill
 //!   [O'Donoghue & Candès 2015], and $L \ge \lambda_{\max}(D^{-1}M)$ found by the power method and enlarged when a step
 //!   violates the descent inequality.

@@ -13,9 +13,9 @@
 //! indefinite fall through to the methods for general ones. Where all fail, small problems are
 //! proven infeasible or exhausted by enumeration; otherwise the best point seen is returned with the error.
 
+use super::enumeration;
 use super::workspace::with_residual;
 use super::{LcpError, LcpFailure, LcpWorkspace, Matrix, Method, Report, Solution, certificate};
-use super::enumeration;
 
 /// Up to this order the active-set method on plain slices beats everything else.
 const TINY: usize = 32;
@@ -25,6 +25,9 @@ const LARGEST_TABLEAU: usize = 600;
 
 /// Dense general methods are not tried beyond this order.
 const LARGEST_DENSE: usize = 4000;
+
+/// Residuals below this suggest that the active set is right and only rounding is left.
+const POLISHABLE: f64 = 1e-4;
 
 impl LcpWorkspace {
     /// Solves $0 \le z \perp w = Mz + q \ge 0$ by the default strategy.
@@ -132,7 +135,10 @@ impl LcpWorkspace {
             self.trial.fill(0.0);
         }
         let outcome = self.run(method, matrix, q, symmetric);
-        let (residual, bar) = self.judge(matrix, q);
+        let (mut residual, bar) = self.judge(matrix, q);
+        if !symmetric && residual > 0.01 * self.options.tolerance && residual < POLISHABLE {
+            residual = self.polish(matrix, q, residual);
+        }
         if residual < attempt.best || attempt.best == f64::INFINITY {
             attempt.best = residual;
             z.copy_from_slice(&self.trial);

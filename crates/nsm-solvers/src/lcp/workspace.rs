@@ -256,8 +256,13 @@ impl LcpWorkspace {
             }
             Method::InteriorPoint if self.sparse.prefers_envelope(matrix) => {
                 let interior = self.interior.get_or_insert_with(|| InteriorPoint::new(n));
-                let outcome =
-                    self.sparse.interior_point(matrix, q, interior, options.tolerance, &mut self.trial);
+                let outcome = self.sparse.interior_point(
+                    matrix,
+                    q,
+                    interior,
+                    options.tolerance,
+                    &mut self.trial,
+                );
                 return interior_outcome(outcome);
             }
             _ => {}
@@ -347,6 +352,35 @@ impl LcpWorkspace {
                 }
             }
         }
+    }
+
+    /// Solves $M_{AA} z_A = -q_A$ on the set $A$ where $z_i > w_i$ and keeps the result where it is better;
+    /// `trial` and `slack` hold the point and its slack before and after.
+    pub(crate) fn polish(&mut self, matrix: &Matrix<'_>, q: &[f64], residual: f64) -> f64 {
+        let n = self.n;
+        let m: &[f64] = match matrix.storage {
+            Storage::Dense(m) => m,
+            Storage::Sparse { .. } => return residual,
+        };
+        let memory = self.newton.get_or_insert_with(|| Newton::new(n));
+        for i in 0..n {
+            self.active[i] = self.trial[i] > self.slack[i];
+        }
+        if !memory.basic_solution(m, q, &self.active, &mut self.scratch) {
+            return residual;
+        }
+        for z in &mut self.scratch {
+            *z = z.max(0.0);
+        }
+        core::mem::swap(&mut self.trial, &mut self.scratch);
+        matrix.slack(&self.trial, q, &mut self.slack);
+        let polished = natural_residual(&self.trial, &self.slack, q);
+        if polished < residual {
+            return polished;
+        }
+        core::mem::swap(&mut self.trial, &mut self.scratch);
+        matrix.slack(&self.trial, q, &mut self.slack);
+        residual
     }
 
     /// The direction by which the active-set method claims that no solution exists.
