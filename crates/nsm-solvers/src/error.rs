@@ -66,6 +66,9 @@ pub enum LinearError {
         /// Refinement steps taken.
         refinements: usize,
     },
+    /// Not enough memory for a factor, or more entries than an index can count.
+    #[error("the sparse factor does not fit into memory")]
+    Memory,
     /// `solve` was called before a successful `factorise`.
     #[error("no factorisation is available: call factorise first, and check that it succeeded")]
     NotFactorised,

@@ -55,3 +55,26 @@ pub(crate) fn inverse_norm_1(
     let alternating = 2.0 * x.iter().map(|v| v.abs()).sum::<f64>() / (3.0 * n as f64);
     Ok(if alternating.is_nan() { f64::INFINITY } else { estimate.max(alternating) })
 }
+
+/// $1 / (\lVert A\rVert \lVert A^{-1}\rVert)$, one for the empty matrix.
+pub(crate) fn reciprocal_condition(n: usize, norm: f64, inverse: f64) -> f64 {
+    if n == 0 {
+        1.0
+    } else if norm > 0.0 && inverse > 0.0 {
+        1.0 / norm / inverse
+    } else {
+        0.0
+    }
+}
+
+/// Fixed numbers of random sign and of size between 1/2 and 1, so that no structured null vector (equal
+/// rows, say) is orthogonal to them.
+pub(crate) fn probe_vector() -> impl Iterator<Item = f64> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    std::iter::from_fn(move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let size = 0.5 + (state >> 33) as f64 / (1_u64 << 32) as f64;
+        Some(if state >> 63 == 0 { size } else { -size })
+    })
+}

@@ -70,7 +70,7 @@ fn lu_finds_dependent_rows_whatever_their_units() {
                 a[i * n..(i + 1) * n].iter_mut().for_each(|v| *v *= scale);
             }
             let error =
-                lu::factor(n, &mut a, &mut vec![0; n], 1e3 * small::tolerance(n)).unwrap_err();
+                lu::factor(n, &mut a, &mut vec![0; n], 10.0 * small::tolerance(n)).unwrap_err();
             assert!(matches!(error, LinearError::Singular { .. }), "n = {n}: {error}");
         }
     }
@@ -324,8 +324,8 @@ fn rank_one_zero_and_nan_inputs_give_their_own_errors() {
 #[test]
 fn wrong_lengths_are_errors() {
     let size = |r: Result<(), LinearError>| assert!(matches!(r, Err(LinearError::Size { .. })));
-    size(lu::factor(2, &mut [0.0; 3], &mut [0; 2], 0.0));
-    size(lu::factor(2, &mut [0.0; 4], &mut [0; 1], 0.0));
+    size(lu::factor(2, &mut [0.0; 3], &mut [0; 2], 0.0).map(|_| ()));
+    size(lu::factor(2, &mut [0.0; 4], &mut [0; 1], 0.0).map(|_| ()));
     size(lu::solve(2, &[1.0; 4], &[0, 1], &mut [0.0; 3]));
     size(lu::solve_transposed(2, &[1.0; 4], &[0, 1], &mut [0.0; 1]));
     size(cholesky::factor(2, &mut [0.0; 5], 0.0));

@@ -9,7 +9,8 @@ use crate::error::{LinearError, expect_len};
 
 /// Factorises the `n` × `n` row-major matrix `a` in place.
 ///
-/// `tolerance` is the relative pivot tolerance of the [module](super); [`super::tolerance`] is a good
+/// Returns the smallest pivot relative to $R_i C_k$ (infinity for `n = 0`): below about $10^{-6}$ the
+/// condition is worth a look with [`rcond`]. `tolerance` is the $\tau$ of the [module](super); [`super::tolerance`] is a good
 /// default and `0.0` rejects exact zeros only. On error `a` is partly overwritten.
 ///
 /// ```
@@ -28,30 +29,38 @@ pub fn factor(
     a: &mut [f64],
     pivots: &mut [usize],
     tolerance: f64,
-) -> Result<(), LinearError> {
+) -> Result<f64, LinearError> {
     expect_len("matrix", a.len(), n * n)?;
     expect_len("pivots", pivots.len(), n)?;
     // Constant sizes let the compiler unroll the loops that dominate tiny systems.
     match n {
-        1 => factor_kernel(1, a, pivots, tolerance),
-        2 => factor_kernel(2, a, pivots, tolerance),
-        3 => factor_kernel(3, a, pivots, tolerance),
-        4 => factor_kernel(4, a, pivots, tolerance),
-        6 => factor_kernel(6, a, pivots, tolerance),
-        _ => factor_kernel(n, a, pivots, tolerance),
+        1 => factor_kernel::<4>(1, a, pivots, tolerance),
+        2 => factor_kernel::<4>(2, a, pivots, tolerance),
+        3 => factor_kernel::<4>(3, a, pivots, tolerance),
+        4 => factor_kernel::<4>(4, a, pivots, tolerance),
+        6 => factor_kernel::<6>(6, a, pivots, tolerance),
+        0..=12 => factor_kernel::<12>(n, a, pivots, tolerance),
+        13..=32 => factor_kernel::<32>(n, a, pivots, tolerance),
+        33..=256 => factor_kernel::<256>(n, a, pivots, tolerance),
+        _ => factor_kernel::<0>(n, a, pivots, tolerance),
     }
 }
 
 #[inline(always)]
 #[allow(clippy::inline_always)]
-fn factor_kernel(
+fn factor_kernel<const CAP: usize>(
     n: usize,
     a: &mut [f64],
     pivots: &mut [usize],
     tolerance: f64,
-) -> Result<(), LinearError> {
+) -> Result<f64, LinearError> {
     let a = &mut a[..n * n];
     let pivots = &mut pivots[..n];
+    let (mut rows, mut columns) = ([0.0; CAP], [0.0; CAP]);
+    if CAP > 0 {
+        scales(n, a, &mut rows[..n], &mut columns[..n]);
+    }
+    let mut weakest = f64::INFINITY;
     for k in 0..n {
         let mut p = k;
         let mut largest = a[k * n + k].abs();
@@ -67,16 +76,20 @@ fn factor_kernel(
             let (top, bottom) = a.split_at_mut(p * n);
             top[k * n..(k + 1) * n].swap_with_slice(&mut bottom[..n]);
         }
-        let mut magnitude = largest;
-        for j in 0..k {
-            magnitude += (a[k * n + j] * a[j * n + k]).abs();
-        }
+        let scale = if CAP > 0 {
+            rows.swap(k, p);
+            rows[k] * columns[k]
+        } else {
+            (0..k).map(|j| (a[k * n + j] * a[j * n + k]).abs()).sum::<f64>() + largest
+        };
         let pivot = a[k * n + k];
         let reciprocal = 1.0 / pivot;
         // A NaN or an infinity anywhere ends up in a pivot, and fails one of these comparisons.
-        if largest <= tolerance * magnitude || !(reciprocal.is_finite() && magnitude.is_finite()) {
-            return Err(pivot_error(k, pivot, tolerance * magnitude));
+        if largest <= tolerance * scale || !(reciprocal.is_finite() && pivot.is_finite()) {
+            return Err(pivot_error(k, pivot, tolerance * scale));
         }
+        let share = largest / scale;
+        weakest = if share < weakest { share } else { weakest };
         let (top, bottom) = a.split_at_mut((k + 1) * n);
         let u = &top[k * n + k + 1..];
         for row in bottom.chunks_exact_mut(n) {
@@ -86,12 +99,32 @@ fn factor_kernel(
         }
         a[k * n + k] = reciprocal;
     }
-    Ok(())
+    Ok(weakest)
+}
+
+/// $R_i$ and $C_j$ of the [module](super)'s pivot rule, for a matrix whose vectors of length `n` are
+/// contiguous.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+pub(crate) fn scales(n: usize, a: &[f64], rows: &mut [f64], columns: &mut [f64]) {
+    columns.fill(0.0);
+    for (row, scale) in a.chunks_exact(n.max(1)).zip(rows) {
+        let mut largest = 0.0;
+        for v in row {
+            largest = if v.abs() > largest { v.abs() } else { largest };
+        }
+        *scale = largest;
+        let reciprocal = if largest > 0.0 { 1.0 / largest } else { 0.0 };
+        for (c, v) in columns.iter_mut().zip(row) {
+            let share = v.abs() * reciprocal;
+            *c = if share > *c { share } else { *c };
+        }
+    }
 }
 
 #[cold]
 fn pivot_error(pivot: usize, value: f64, threshold: f64) -> LinearError {
-    if value.is_finite() && threshold.is_finite() {
+    if value.is_finite() {
         LinearError::Singular { pivot, value: value.abs(), threshold }
     } else {
         LinearError::NotFinite { what: "pivot", index: pivot }
@@ -173,13 +206,7 @@ pub fn rcond(
         |x| solve(n, lu, pivots, x),
         |x| solve_transposed(n, lu, pivots, x),
     )?;
-    Ok(if n == 0 {
-        1.0
-    } else if norm > 0.0 && inverse > 0.0 {
-        1.0 / norm / inverse
-    } else {
-        0.0
-    })
+    Ok(crate::refine::reciprocal_condition(n, norm, inverse))
 }
 
 /// $\lVert A\rVert_1 = \max_j \sum_i |a_{ij}|$ of a row-major `n` × `n` matrix, without scratch.

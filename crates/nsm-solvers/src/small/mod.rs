@@ -15,10 +15,12 @@
 //! so that a row (a constraint gradient, say) is a contiguous slice. Symmetric routines read the lower
 //! triangle only. Factors overwrite the matrix. Diagonals of factors are stored as their reciprocals.
 //!
-//! **Singularity.** A pivot is rejected when it is small against the terms that cancelled in it: for
-//! LU, $|u_{kk}| \le \tau\,(|u_{kk}| + \sum_{j<k} |\ell_{kj} u_{jk}|)$. Scaling a row or a column by
-//! any factor scales both sides alike, so badly scaled systems are not mistaken for singular ones and
-//! dependent rows are found whatever their units. [`tolerance`] gives the default $\tau$.
+//! **Singularity.** Pivots are judged in a scaling of the matrix in which all rows and columns have
+//! entries of order one: a pivot of LU in row $i$ and column $k$ is rejected when
+//! $$ |u_{kk}| \le \tau R_i C_k, \qquad R_i = \max_j |a_{ij}|, \quad C_k = \max_i |a_{ik}| / R_i . $$
+//! Hence badly scaled systems (a mass of $10^6$ beside a unit constraint) are not mistaken for singular
+//! ones, and dependent rows are found whatever their units. The symmetric routines compare a pivot
+//! with the diagonal entry it came from, to the same effect. [`tolerance`] gives the default $\tau$.
 
 pub mod cholesky;
 pub mod gram;
@@ -26,10 +28,11 @@ pub mod ldlt;
 pub mod lu;
 pub mod qr;
 
-/// Default relative tolerance $\tau = 16\,n\,\varepsilon$ for pivots of an elimination of size `n`.
+/// Default relative tolerance $\tau = \min(256\,n\,\varepsilon, 10^{-11})$ for pivots of an elimination of
+/// size `n`: rounding errors of a few ulp, magnified by a moderate condition of the other rows.
 #[inline]
 pub fn tolerance(n: usize) -> f64 {
-    16.0 * n.max(1) as f64 * f64::EPSILON
+    (256.0 * n.max(1) as f64 * f64::EPSILON).min(1e-11)
 }
 
 /// $\sum_i x_i y_i$ over the common length, in a fixed order of summation.

@@ -1,0 +1,59 @@
+//! Which elimination is cheapest for a pattern.
+
+use super::{Method, Structure};
+use crate::banded::ordering;
+use crate::dense::SMALL;
+use crate::error::{LinearError, expect_len};
+
+/// Rejects positions outside the matrix and signs of the wrong number.
+pub(super) fn check(
+    n: usize,
+    entries: &[(usize, usize)],
+    structure: Structure<'_>,
+) -> Result<(), LinearError> {
+    for &(i, j) in entries {
+        if let Some(&index) = [i, j].iter().find(|&&k| k >= n) {
+            return Err(LinearError::Index { what: "entry", index, bound: n });
+        }
+    }
+    match structure {
+        Structure::SaddlePoint(signs) => expect_len("signs", signs.len(), n),
+        _ => Ok(()),
+    }
+}
+
+/// Compares estimates of the nanoseconds for a factorisation and a solve, good to a factor of two.
+pub(super) fn choose(
+    n: usize,
+    entries: &[(usize, usize)],
+    structure: Structure<'_>,
+) -> Result<Method, LinearError> {
+    check(n, entries, structure)?;
+    if n <= 3 {
+        return Ok(Method::Dense);
+    }
+    let positive = structure == Structure::PositiveDefinite;
+    let order = ordering::reverse_cuthill_mckee(n, entries)?;
+    let (mut lower, mut upper) = ordering::half_bandwidths(&order, entries);
+    if structure != Structure::General {
+        lower = lower.max(upper);
+        upper = if positive { 0 } else { lower };
+    }
+    let (size, lower, upper) = (n as f64, lower as f64, upper as f64);
+    let elimination = if n <= SMALL {
+        0.12 * size.powi(3) + 5.0 * size
+    } else {
+        0.06 * size.powi(3) + 80.0 * size
+    };
+    let dense = if positive { 0.5 * elimination } else { elimination };
+    let banded = size * (12.0 + lower * (3.0 + 0.6 * (lower + upper)));
+    let per_entry = if structure == Structure::General { 90.0 } else { 35.0 };
+    let sparse = per_entry * entries.len() as f64 + 400.0;
+    Ok(if banded <= dense && banded <= sparse {
+        Method::Banded
+    } else if dense <= sparse {
+        Method::Dense
+    } else {
+        Method::Sparse
+    })
+}
