@@ -23,13 +23,16 @@ pub(super) fn page(
     peers: &[&Peers],
     notes: Option<&str>,
 ) -> String {
-    let short = package.strip_prefix("nsm-").unwrap_or(package);
     let mut page = format!(
         "# {package}: median times\n\n\
-         Written by `cargo xtask bench-table --crate {package}` from `cargo bench -p {package}` on {machine}. \
-         Beside a peer's time stands what it solved, or how well; – means that it was not tried. \
-         What is written under *Notes* at the end of `{short}.md` is kept.\n"
+         Written by `cargo xtask bench-table --crate {package}` from `cargo bench -p {package}` on {machine}; \
+         what stands under *Notes* at the end is kept.\n"
     );
+    if !peers.is_empty() {
+        page.push_str(
+            "Beside a peer's time stands what it solved, or how well; – means that it was not tried.\n",
+        );
+    }
     for group in in_order(measured.iter().map(|m| m.name.group.as_str())) {
         let members: Vec<&Measurement> =
             measured.iter().filter(|m| m.name.group == group).collect();
