@@ -75,6 +75,12 @@ pub enum GeomError {
         /// The operation.
         what: &'static str,
     },
+    /// A combination of shapes that no query can answer exactly.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// The combination.
+        what: &'static str,
+    },
     /// An iteration ended before its tolerance.
     #[error("{what} stopped after {iterations} iterations with residual {residual:.3e}")]
     NotConverged {

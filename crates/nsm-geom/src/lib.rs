@@ -3,14 +3,14 @@
 //! derivatives, and mass properties. Knows nothing of time.
 //!
 //! Conventions, valid for the whole crate:
-//! - A configuration is $(x, R) \in SE(3)$; a body point $\rho$ lies at $x + R\rho$ ([TL] 2.8b).
+//! - A configuration is $(x, R) \in SE(3)$; a body point $\rho$ lies at $x + R\rho$ (\[TL\] 2.8b).
 //! - $\dot R = R\,S(\Omega)$ with $\Omega$ in the body frame; twists are ordered $(y, \omega)$,
-//!   translation first, as in [TL] (2.9).
+//!   translation first, as in \[TL\] (2.9).
 //! - A plane is $\lbrace z : n\cdot z + D = 0\rbrace$ with unit normal $n$ pointing to the free side.
 //! - Gaps and signed distances are positive outside, negative in penetration.
 //! - Lengths, masses and densities are in whatever consistent units the caller uses.
 //!
-//! [TL]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid
+//! \[TL\]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid
 //! systems.
 
 pub mod error;
@@ -20,6 +20,7 @@ pub mod plane;
 pub mod plane_gap;
 pub mod polyhedron;
 mod predicates;
+mod ray;
 pub mod sdf;
 pub mod se3;
 pub mod shape;

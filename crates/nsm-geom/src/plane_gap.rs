@@ -5,7 +5,7 @@
 //! With $a = R^\top n$ the minimiser is $\rho_C = \rho(-a)$, the support point against the plane, and
 //! $$ \frac{\partial\Phi}{\partial x} = n, \qquad \frac{\partial\Phi}{\partial R} = n\rho_C^\top, \qquad
 //!    \dot\Phi = n\cdot\dot x + \chi\cdot\Omega, \quad \chi = \rho_C\times a. $$
-//! The derivative of $\rho_C$ in [TL] (6.10), (6.14) contributes nothing (envelope theorem), and rounding by
+//! The derivative of $\rho_C$ in \[TL\] (6.10), (6.14) contributes nothing (envelope theorem), and rounding by
 //! $\epsilon$ only shifts the plane. Where several points attain the minimum $\Phi$ is not differentiable; each
 //! of them carries its own $\chi$, and [`Shape::plane_contacts`] lists them.
 
@@ -28,7 +28,7 @@ impl PlaneGap {
         Self { gap, point, chi: point.cross(body_plane.normal()) }
     }
 
-    /// $\partial\Phi/\partial R = n\rho_C^\top$ ([TL] 6.5, 6.10).
+    /// $\partial\Phi/\partial R = n\rho_C^\top$ (\[TL\] 6.5, 6.10).
     pub fn rotation_gradient(&self, plane: &Plane) -> Mat3 {
         plane.normal() * self.point.transpose()
     }

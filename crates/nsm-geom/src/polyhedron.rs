@@ -1,6 +1,6 @@
 //! Convex polyhedra from a vertex set: vertices, polygonal faces, edges, and the support point.
 //!
-//! The triangles of the [hull](crate::hull) are merged into faces where they are coplanar to within
+//! The triangles of the hull are merged into faces where they are coplanar to within
 //! $10^{-10}$ of the extent; a hull point that does not touch at least three of these faces is no vertex and
 //! is dropped. So a rotated cube, whose rounded vertices are no longer exactly coplanar, still has six
 //! faces, and points strewn over faces and edges do not matter.

@@ -4,7 +4,7 @@
 //!
 //! With $x = \theta^2$: $c_0 = \cos\theta$, $c_1 = \sin\theta/\theta$,
 //! $c_2 = (1-\cos\theta)/\theta^2$, $c_3 = (\theta-\sin\theta)/\theta^3$, and the coefficients of the
-//! Jacobian of [TL] (D.3) are $(\theta\cos\theta-\sin\theta)/\theta^3 = c_3 - c_2$ and
+//! Jacobian of \[TL\] (D.3) are $(\theta\cos\theta-\sin\theta)/\theta^3 = c_3 - c_2$ and
 //! $(\theta\sin\theta - 2(1-\cos\theta))/\theta^4 = 2c_4 - c_3$.
 //! They are entire functions of $x$, so that nothing is special at $\theta = 0$.
 

@@ -137,6 +137,60 @@ fn joining_parallel_axes_and_principal_axes() {
     }
 }
 
+/// Case III of [TL] section 7: the true centroid and inertia of the union of two overlapping ellipsoids.
+#[test]
+fn case_iii_union_of_ellipsoids() {
+    let large = Shape::ellipsoid([3.0, 4.0, 5.0]).unwrap().at(Vec3::new(1.5, 0.0, 0.0));
+    let slender = Shape::ellipsoid([6.0, 1.0, 1.0]).unwrap().at(Vec3::new(-4.5, 0.0, 0.0));
+    let body = properties(&Shape::union(vec![large, slender]).unwrap());
+    assert!((body.mass - 272.600_64).abs() < 5e-6, "{}", body.mass);
+    close(&body.centre, &Vec3::new(0.974_176_2, 0.0, 0.0), 5e-8);
+    let want = Vec3::new(7.593_272_0, 9.932_277_7, 8.272_759_6);
+    close(&(body.inertia / body.mass), &Mat3::from_diagonal(&want), 1e-7);
+}
+
+#[test]
+fn quadrature_converges_with_its_tolerance() {
+    // A lens of two unit balls at distance 1: V = 5π/12, by caps of height 1/2.
+    let ball = |x: f64| Shape::sphere(1.0).unwrap().at(Vec3::new(x, 0.0, 0.0));
+    let lens = Shape::intersection(vec![ball(-0.5), ball(0.5)]).unwrap();
+    let exact = 5.0 * std::f64::consts::PI / 12.0;
+    let pair = Shape::union(vec![ball(-0.5), ball(0.5)]).unwrap();
+    let both = 8.0 * std::f64::consts::PI / 3.0 - exact;
+    for tolerance in [1e-3, 1e-5, 1e-7] {
+        let error = |shape: &Shape, want: f64| {
+            (shape.mass_properties_within(1.0, tolerance).unwrap().mass - want).abs() / want
+        };
+        assert!(error(&lens, exact) < tolerance);
+        assert!(error(&pair, both) < tolerance);
+    }
+}
+
+#[test]
+fn rounded_box_by_the_steiner_formula() {
+    let (b, r) = (Vec3::new(1.0, 0.5, 2.0), 0.3);
+    let body = properties(&Shape::cuboid([b.x, b.y, b.z]).unwrap().rounded(r).unwrap());
+    let pi = std::f64::consts::PI;
+    let faces = 8.0 * (b.x * b.y + b.y * b.z + b.z * b.x) * r;
+    let volume =
+        8.0 * b.product() + faces + 2.0 * pi * r * r * b.sum() + 4.0 / 3.0 * pi * r.powi(3);
+    assert!((body.mass - volume).abs() < 1e-7 * volume);
+    close(&body.centre, &Vec3::zeros(), 1e-9);
+}
+
+#[test]
+fn unions_of_three_and_of_disjoint_parts() {
+    // Three boxes in an L, one pair overlapping in a known box.
+    let block = |x: f64, y: f64| Shape::cuboid([1.0; 3]).unwrap().at(Vec3::new(x, y, 0.0));
+    let body =
+        properties(&Shape::union(vec![block(0.0, 0.0), block(1.0, 0.0), block(0.0, 5.0)]).unwrap());
+    assert!((body.mass - 20.0).abs() < 1e-6);
+    let want = properties(&Shape::cuboid([1.5, 1.0, 1.0]).unwrap().at(Vec3::new(0.5, 0.0, 0.0)))
+        .joined(&properties(&block(0.0, 5.0)));
+    close(&body.centre, &want.centre, 1e-7);
+    close(&body.inertia, &want.inertia, 1e-5);
+}
+
 #[test]
 fn bad_inertia_is_refused() {
     let not_spd = Mat3::from_diagonal(&Vec3::new(1.0, -1.0, 2.0));

@@ -1,6 +1,6 @@
 //! Mass, centre of mass and inertia of rigid bodies.
 //!
-//! With $\rho$ measured from the centre of mass ([TL] Appendix B),
+//! With $\rho$ measured from the centre of mass (\[TL\] Appendix B),
 //! $$ J = \int_{\mathcal B}S(\rho)^\top S(\rho)\,dm, \qquad J_d = \int_{\mathcal B}\rho\rho^\top dm, $$
 //! $$ J = \mathrm{tr}(J_d)I - J_d, \qquad J_d = \tfrac12\mathrm{tr}(J)I - J \tag{TL 4.1} $$
 //! $$ S(J\Omega) = S(\Omega)J_d + J_dS(\Omega). \tag{TL 4.2} $$
@@ -8,6 +8,7 @@
 //! rounding), everything else goes through quadrature to a stated accuracy.
 
 mod moments;
+mod quadrature;
 
 pub(crate) use moments::Moments;
 
@@ -46,7 +47,7 @@ impl MassProperties {
         Ok(Self { mass, centre, inertia: 0.5 * (inertia + inertia.transpose()) })
     }
 
-    /// $J_d$ about the centre of mass ([TL] 4.1).
+    /// $J_d$ about the centre of mass (\[TL\] 4.1).
     pub fn nonstandard(&self) -> Mat3 {
         nonstandard(&self.inertia)
     }
@@ -96,12 +97,12 @@ impl MassProperties {
     }
 }
 
-/// $J_d = \tfrac12\mathrm{tr}(J)I - J$ ([TL] 4.1).
+/// $J_d = \tfrac12\mathrm{tr}(J)I - J$ (\[TL\] 4.1).
 pub fn nonstandard(inertia: &Mat3) -> Mat3 {
     Mat3::identity() * (0.5 * inertia.trace()) - inertia
 }
 
-/// $J = \mathrm{tr}(J_d)I - J_d$ ([TL] 4.1).
+/// $J = \mathrm{tr}(J_d)I - J_d$ (\[TL\] 4.1).
 pub fn standard(nonstandard: &Mat3) -> Mat3 {
     Mat3::identity() * nonstandard.trace() - nonstandard
 }
@@ -124,13 +125,26 @@ pub fn check_inertia(inertia: &Mat3) -> Result<(), GeomError> {
 }
 
 impl Shape {
-    /// Mass properties at uniform density; where no closed form exists, by quadrature to a relative
-    /// accuracy of about $10^{-8}$.
+    /// Mass properties at uniform density; where no closed form exists, by quadrature with a tolerance of
+    /// $10^{-8}$, relative to the volume.
     ///
     /// # Errors
     /// [`GeomError::NotPositive`] for the density.
     pub fn mass_properties(&self, density: f64) -> Result<MassProperties, GeomError> {
+        self.mass_properties_within(density, 1e-8)
+    }
+
+    /// As [`Shape::mass_properties`], with the tolerance of the quadrature given.
+    ///
+    /// # Errors
+    /// [`GeomError::NotPositive`] for the density or the tolerance.
+    pub fn mass_properties_within(
+        &self,
+        density: f64,
+        tolerance: f64,
+    ) -> Result<MassProperties, GeomError> {
         positive("density", density)?;
-        Ok(Moments::of(self)?.properties(density))
+        positive("quadrature tolerance", tolerance)?;
+        Ok(Moments::of(self, tolerance)?.properties(density))
     }
 }

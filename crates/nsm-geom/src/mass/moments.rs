@@ -5,7 +5,7 @@
 
 use std::f64::consts::PI;
 
-use super::{MassProperties, standard};
+use super::{MassProperties, quadrature, standard};
 use crate::{GeomError, Mat3, Polyhedron, Pose, Shape, Vec3};
 
 /// Moments up to the second of a region at unit density, about the origin.
@@ -23,8 +23,8 @@ impl Moments {
         second: Mat3::new(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     };
 
-    /// Moments of a shape.
-    pub(crate) fn of(shape: &Shape) -> Result<Self, GeomError> {
+    /// Moments of a shape, those without a closed form to `tolerance` of the volume.
+    pub(crate) fn of(shape: &Shape, tolerance: f64) -> Result<Self, GeomError> {
         Ok(match shape {
             Shape::Sphere(s) => ellipsoid(&Vec3::repeat(s.radius())),
             Shape::Ellipsoid(s) => ellipsoid(s.semi_axes()),
@@ -35,10 +35,19 @@ impl Moments {
             Shape::Cylinder(s) => cylinder(s.half_length(), s.radius()),
             Shape::Capsule(s) => capsule(s.half_length(), s.radius()),
             Shape::Polyhedron(s) => polyhedron(s),
-            Shape::Placed(s) => Self::of(&s.shape)?.placed(&s.pose),
-            Shape::Rounded(_) | Shape::Union(_) => {
-                return Err(GeomError::NotConvex { what: "closed-form moments" });
+            Shape::Placed(s) => Self::of(&s.shape, tolerance)?.placed(&s.pose),
+            Shape::Rounded(s) => {
+                // The centroid of the core lies inside the offset body, far from its boundary.
+                let core = Self::of(&s.shape, tolerance)?;
+                let volume = core.volume;
+                quadrature::convex(shape, &(core.first / volume), tolerance * volume)
             }
+            Shape::Intersection(s) => {
+                let volume = s.reach().powi(3);
+                let rough = quadrature::convex(shape, s.inner_point(), 1e-3 * volume).volume;
+                quadrature::convex(shape, s.inner_point(), tolerance * rough)
+            }
+            Shape::Union(s) => quadrature::union(s.parts(), tolerance)?,
         })
     }
 
@@ -66,7 +75,7 @@ impl Moments {
         self.second += weight * other.second;
     }
 
-    /// Centre of mass and standard inertia about it ([TL] 4.1).
+    /// Centre of mass and standard inertia about it (\[TL\] 4.1).
     pub(crate) fn properties(&self, density: f64) -> MassProperties {
         let centre = self.first / self.volume;
         let about_centre = self.second - self.volume * centre * centre.transpose();

@@ -1,4 +1,4 @@
-//! Constructive solid geometry by the algebra of signed distance functions, [TL] (6.11), (6.15)–(6.19).
+//! Constructive solid geometry by the algebra of signed distance functions, \[TL\] (6.11), (6.15)–(6.19).
 
 use super::SignedDistance;
 use crate::{GeomError, Plane, Pose, Shape, Vec3};
@@ -35,7 +35,7 @@ impl Csg {
         Self(Node::Body(shape))
     }
 
-    /// The half-space $n\cdot z + D \le 0$ behind a plane ([TL] 6.1).
+    /// The half-space $n\cdot z + D \le 0$ behind a plane (\[TL\] 6.1).
     pub fn half_space(plane: Plane) -> Self {
         Self(Node::HalfSpace(plane))
     }

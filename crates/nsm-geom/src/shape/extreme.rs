@@ -16,7 +16,7 @@ impl Shape {
             }
         };
         match self {
-            Self::Sphere(_) | Self::Ellipsoid(_) => above(self.support(u)),
+            Self::Sphere(_) | Self::Ellipsoid(_) | Self::Intersection(_) => above(self.support(u)),
             Self::Cuboid(s) => (0..8).for_each(|k| above(s.vertex(k))),
             Self::Polyhedron(s) => s.vertices().iter().for_each(|v| above(*v)),
             Self::Capsule(s) => s.ends(u).into_iter().for_each(above),
@@ -37,7 +37,7 @@ impl Shape {
     /// How many points [`Shape::extreme_points`] can emit at most.
     pub(crate) fn extreme_point_bound(&self) -> usize {
         match self {
-            Self::Sphere(_) | Self::Ellipsoid(_) => 1,
+            Self::Sphere(_) | Self::Ellipsoid(_) | Self::Intersection(_) => 1,
             Self::Cuboid(_) | Self::Cylinder(_) => 8,
             Self::Capsule(_) => 2,
             Self::Polyhedron(s) => s.vertices().len(),

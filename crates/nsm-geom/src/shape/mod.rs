@@ -1,16 +1,20 @@
 //! Shapes of rigid bodies, convex ones by their support function.
 //!
 //! A compact convex set is known by $h(u) = \max_{\rho\in\mathcal B}u\cdot\rho$, and $\rho(u)$ attaining it
-//! is all that the distance to a plane ([TL] 6.9), the gap between two bodies and GJK need. Minkowski
-//! rounding by $\epsilon$ ([TL] 6.11–6.13) adds $\epsilon|u|$. A union's support is that of its convex hull, which
+//! is all that the distance to a plane (\[TL\] 6.9), the gap between two bodies and GJK need. Minkowski
+//! rounding by $\epsilon$ (\[TL\] 6.11–6.13) adds $\epsilon|u|$. A union's support is that of its convex hull, which
 //! is what a plane sees. An intersection's support is a maximisation over the intersection, not a minimum
 //! of supports; see [`Intersection`].
 //!
 //! Everything is in the body frame. Queries do not allocate.
 
+mod barrier;
 mod extreme;
+mod half_spaces;
+mod intersection;
 pub(crate) mod primitive;
 
+pub use intersection::Intersection;
 pub use primitive::{Capsule, Cuboid, Cylinder, Ellipsoid, Sphere};
 
 use crate::{GeomError, Pose, Vec3, error::positive, polyhedron::Polyhedron};
@@ -37,6 +41,8 @@ pub enum Shape {
     Rounded(Box<Rounded>),
     /// A union of convex shapes.
     Union(Union),
+    /// An intersection of convex shapes.
+    Intersection(Box<Intersection>),
 }
 
 /// A shape at a pose within the body frame.
@@ -149,7 +155,7 @@ impl Shape {
         self.placed(Pose::translation(centre))
     }
 
-    /// The Minkowski sum with a ball of radius $\epsilon$ ([TL] 6.11): the offset body $\mathcal B^\epsilon$.
+    /// The Minkowski sum with a ball of radius $\epsilon$ (\[TL\] 6.11): the offset body $\mathcal B^\epsilon$.
     ///
     /// Spheres and capsules stay what they are, roundings add up, and a union is rounded part by part.
     ///
@@ -187,6 +193,7 @@ impl Shape {
             Self::Placed(s) => s.pose.act(&s.shape.support(&s.pose.rot.tr_mul(u))),
             Self::Rounded(s) => s.shape.support(u) + unit_or_zero(u) * s.radius,
             Self::Union(s) => s.support(u),
+            Self::Intersection(s) => s.support(u),
         }
     }
 
@@ -218,6 +225,9 @@ impl Shape {
             Self::Placed(s) => s.pose.x.norm() + s.shape.bounding_radius(),
             Self::Rounded(s) => s.shape.bounding_radius() + s.radius,
             Self::Union(s) => s.parts.iter().map(Self::bounding_radius).fold(0.0, f64::max),
+            Self::Intersection(s) => {
+                s.parts().iter().map(Self::bounding_radius).fold(f64::INFINITY, f64::min)
+            }
         }
     }
 }
