@@ -9,6 +9,7 @@ pub mod least_squares;
 mod linear_system;
 mod memory;
 mod refine;
+pub mod roots;
 pub mod small;
 pub mod sparse;
 
