@@ -6,14 +6,20 @@
 //! bundle of named fields is [`Rows`]. Equalities mean $f = 0$, inequalities $g \ge 0$.
 
 mod autodiff;
+mod cotangent;
 mod error;
 mod field;
+mod metric;
 mod rows;
+mod sets;
 mod switching;
 
 pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
+pub use cotangent::CotangentProjection;
 pub use error::ConstraintError;
 pub use field::Field;
+pub use metric::Metric;
 pub use num_dual::DualNum;
 pub use rows::{Rows, check_block, check_coordinates};
+pub use sets::{ContactTolerance, active_set, extended_active_set, smooth_set};
 pub use switching::Switching;

@@ -6,6 +6,7 @@
 //! definite. Block inverses are formed once: steps and impact laws then share one $M^{-1}$, so that
 //! energies measured in it agree to the last bit.
 
+use nsm_constraints::Metric;
 use nsm_solvers::LinearError;
 use nsm_solvers::small::cholesky;
 
@@ -183,6 +184,15 @@ impl Mass {
     /// All stored entries of the (pseudo-)inverse, in the order of [`entries`](Mass::entries).
     pub fn inverse_entries(&self) -> Vec<(usize, usize, f64)> {
         self.list(|b| &b.inverse, |_, inverse| inverse)
+    }
+
+    /// $M^{-1}$ as the inner product on momenta in which impulses are measured.
+    pub fn inverse_metric(&self) -> Metric {
+        let metric = match &self.shape {
+            Shape::Diagonal { inverse, .. } => Metric::diagonal(inverse),
+            Shape::Blocks(_) => Metric::from_entries(self.dimension, &self.inverse_entries()),
+        };
+        metric.unwrap_or_else(|_| unreachable!("a checked mass has a finite symmetric inverse"))
     }
 
     fn list(

@@ -1,2 +1,25 @@
-//! Impact laws: from the state at an instant and the active contacts to the state after, with a
-//! certificate that says whether the answer is feasible and what it did to the energy.
+//! Impact laws: from the momentum at an instant and the contacts that may close to the momentum after,
+//! with a certificate that says whether the answer is feasible and what it did to the energy.
+//!
+//! [`Reflector`] is bound to a system; [`Kernel`] does the work on plain slices. Contacts in separate
+//! islands do not see each other, cost is linear in the contacts that take part, nothing is allocated
+//! in an impact, and the order of arithmetic is fixed.
+
+mod certificate;
+mod contacts;
+mod error;
+mod islands;
+mod kernel;
+mod law;
+mod multipliers;
+mod reflector;
+mod shadow;
+
+pub use certificate::{Certificate, Symmetry};
+pub use contacts::ContactRows;
+pub use error::ReflectError;
+pub use kernel::Kernel;
+pub use law::{ImpactLaw, Restitution};
+pub use nsm_constraints::{ContactTolerance, Metric};
+pub use reflector::Reflector;
+pub use shadow::{Quadrature, ShadowMetric};

@@ -1,0 +1,541 @@
+//! Rounds of an impact law on plain slices: islands in, momenta and a certificate out.
+//!
+//! Algorithm 2 [KP], made sparse. Every round
+//!
+//! 1. takes the contacts that approach, $\mathbb{V} = \lbrace i : w_i < -\tau \rbrace$, $w = G^\top W p$;
+//! 2. splits them into islands and finds the multipliers of each on its own;
+//! 3. adds $G\lambda$ to $p$ and evaluates again those contacts only whose velocities have changed.
+//!
+//! A wave that runs along a chain therefore costs a constant amount a round, however long the chain. The
+//! threshold $\tau$ grows with the largest speeds a contact has seen in this impact, so rounding that
+//! they leave behind is never reflected (strict "$< 0$" loops forever even on five aligned balls).
+
+use nsm_constraints::{ContactTolerance, Metric};
+
+use crate::islands::Islands;
+use crate::multipliers::Multipliers;
+use crate::{Certificate, ContactRows, ImpactLaw, ReflectError, Restitution};
+
+const NONE: usize = usize::MAX;
+
+/// Rounds after which an impact with losses is finished without rebound: the geometric tail of an
+/// inelastic collapse.
+const COLLAPSE: usize = 20;
+
+/// An impact law's workspace for momenta and contacts given as slices.
+///
+/// Serves anything whose contacts are rows on momenta. Systems use [`Reflector`](crate::Reflector).
+///
+/// ```
+/// use nsm_constraints::{ContactTolerance, Metric};
+/// use nsm_reflect::{ContactRows, ImpactLaw, Kernel};
+///
+/// // Three equal balls in a row; the first one hits the others.
+/// let metric = Metric::diagonal(&[1.0; 3])?;
+/// let rows = ContactRows::new(3, &[0, 2, 4], &[0, 1, 1, 2], &[-1.0, 1.0, -1.0, 1.0])?;
+/// let mut kernel = Kernel::new(3, 2, ContactTolerance::default());
+/// let mut p = [1.0, 0.0, 0.0];
+/// let certificate = kernel.reflect(&ImpactLaw::Reflection, &metric, rows, &[0, 1], &mut p)?;
+/// assert_eq!(p, [0.0, 0.0, 1.0]);
+/// assert_eq!(certificate.rounds, 2);
+/// assert_eq!(kernel.impulses(), [1.0, 1.0]);
+/// # Ok::<(), nsm_reflect::ReflectError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// When a contact approaches.
+    pub tolerance: ContactTolerance,
+    /// Most rounds of one impact; by default 1000 and another 100 for every candidate.
+    pub max_rounds: Option<usize>,
+    /// Velocities $v = Wp$ where `known` is current.
+    v: Vec<f64>,
+    known: Vec<u64>,
+    /// Coordinate to slots: a linked list through `links`.
+    heads: Vec<usize>,
+    links: Vec<(usize, usize)>,
+    /// Current impact, current round: stamps.
+    impact: u64,
+    round: u64,
+    /// Coordinates that changed, with momentum and velocity before the impact.
+    touched: Vec<(usize, f64, f64)>,
+    touched_stamp: Vec<u64>,
+    changed: Vec<usize>,
+    changed_stamp: Vec<u64>,
+    refreshed: Vec<usize>,
+    refreshed_stamp: Vec<u64>,
+    /// By slot, that is by position in the list of candidates.
+    rates: Vec<f64>,
+    scales: Vec<f64>,
+    impulses: Vec<f64>,
+    seen: Vec<u64>,
+    violating: Vec<usize>,
+    closed: Vec<usize>,
+    /// Slots that are brought to rest instead of rebounding.
+    plastic: Vec<bool>,
+    islands: Islands,
+    multipliers: Multipliers,
+}
+
+impl Kernel {
+    /// Room for impacts on `dimension` momenta with up to `contacts` candidates; more of the latter grow it.
+    pub fn new(dimension: usize, contacts: usize, tolerance: ContactTolerance) -> Self {
+        Self {
+            tolerance,
+            max_rounds: None,
+            v: vec![0.0; dimension],
+            known: vec![0; dimension],
+            heads: vec![NONE; dimension],
+            links: Vec::with_capacity(4 * contacts),
+            impact: 0,
+            round: 0,
+            touched: Vec::with_capacity(dimension),
+            touched_stamp: vec![0; dimension],
+            changed: Vec::with_capacity(dimension),
+            changed_stamp: vec![0; dimension],
+            refreshed: Vec::with_capacity(dimension),
+            refreshed_stamp: vec![0; dimension],
+            rates: Vec::with_capacity(contacts),
+            scales: Vec::with_capacity(contacts),
+            impulses: Vec::with_capacity(contacts),
+            seen: Vec::with_capacity(contacts),
+            violating: Vec::with_capacity(contacts),
+            closed: Vec::with_capacity(contacts),
+            plastic: Vec::with_capacity(contacts),
+            islands: Islands::new(dimension, contacts),
+            multipliers: Multipliers::new(dimension, contacts),
+        }
+    }
+
+    /// Total impulse $\lambda_i$ of each candidate in the last impact, in the order of the candidates.
+    pub fn impulses(&self) -> &[f64] {
+        &self.impulses
+    }
+
+    /// Resolves an impact: changes `p` so that no candidate approaches.
+    ///
+    /// `candidates` are rows of `rows`. Without a violation nothing changes and no rounds are counted.
+    ///
+    /// # Errors
+    /// Leaves `p` as it was: no end of the rounds (opposed walls), a metric that is not positive,
+    /// numbers that are not finite, slices that do not fit.
+    pub fn reflect(
+        &mut self,
+        law: &ImpactLaw,
+        metric: &Metric,
+        rows: ContactRows<'_>,
+        candidates: &[usize],
+        p: &mut [f64],
+    ) -> Result<Certificate, ReflectError> {
+        law.check(rows.len())?;
+        self.reflect_checked(law, metric, rows, candidates, p)
+    }
+
+    /// As [`reflect`](Kernel::reflect), for a law that was checked before.
+    pub(crate) fn reflect_checked(
+        &mut self,
+        law: &ImpactLaw,
+        metric: &Metric,
+        rows: ContactRows<'_>,
+        candidates: &[usize],
+        p: &mut [f64],
+    ) -> Result<Certificate, ReflectError> {
+        let n = self.v.len();
+        for (what, length) in [("the momentum", p.len()), ("the metric", metric.dimension())] {
+            if length != n {
+                return Err(ReflectError::Length { what, length, expected: n });
+            }
+        }
+        if let Some(&contact) = candidates.iter().find(|&&i| i >= rows.len()) {
+            return Err(ReflectError::UnknownContact { contact, contacts: rows.len() });
+        }
+        self.impulses.clear();
+        self.impulses.resize(candidates.len(), 0.0);
+        if let (&[contact], Some(w)) = (candidates, metric.as_diagonal()) {
+            return self.bounce(law, w, rows, contact, p);
+        }
+        self.impact += 1;
+        self.touched.clear();
+        let impact = Impact { law, metric, rows, candidates };
+        let outcome = self.resolve(impact, p);
+        if outcome.is_err() {
+            for &(k, before, _) in &self.touched {
+                p[k] = before;
+            }
+        }
+        outcome
+    }
+
+    /// The impact of a single contact in a diagonal metric.
+    fn bounce(
+        &mut self,
+        law: &ImpactLaw,
+        w: &[f64],
+        rows: ContactRows<'_>,
+        contact: usize,
+        p: &mut [f64],
+    ) -> Result<Certificate, ReflectError> {
+        let (columns, values) = rows.row(contact);
+        let (mut rate, mut scale, mut square) = (0.0, 0.0, 0.0);
+        for (&k, g) in columns.iter().zip(values) {
+            let v = w[k] * p[k];
+            rate += g * v;
+            scale += g.abs() * (v.abs() + self.tolerance.speed);
+            square += w[k] * g * g;
+        }
+        if rate >= -self.tolerance.velocity * scale {
+            let residual = (-rate).max(0.0);
+            return Ok(Certificate { residual, ..Certificate::default() });
+        }
+        if !rate.is_finite() || !square.is_finite() {
+            return Err(ReflectError::NotFinite { what: "the rate", contact });
+        }
+        if square <= 0.0 {
+            return Err(ReflectError::NotPositive { contact, value: square });
+        }
+        let factor = 1.0
+            + match law {
+                ImpactLaw::Reflection | ImpactLaw::Published => 1.0,
+                ImpactLaw::Sequential(e) | ImpactLaw::Newton(e) | ImpactLaw::Lcp(e) => {
+                    e.of(contact)
+                }
+            };
+        let impulse = -factor * rate / square;
+        let (mut energy_change, mut after) = (0.0, 0.0);
+        for (&k, g) in columns.iter().zip(values) {
+            let before = p[k];
+            p[k] = before + impulse * g;
+            energy_change += 0.5 * w[k] * (p[k] - before) * (p[k] + before);
+            after += g * w[k] * p[k];
+        }
+        self.impulses[0] = impulse;
+        Ok(Certificate {
+            rounds: 1,
+            reflected: 1,
+            residual: (-after).max(0.0),
+            energy_change,
+            least_impulse: impulse,
+            largest_island: 1,
+        })
+    }
+
+    fn resolve(&mut self, impact: Impact<'_>, p: &mut [f64]) -> Result<Certificate, ReflectError> {
+        self.start(impact, p)?;
+        let mut certificate = Certificate::default();
+        let limit = self.max_rounds.unwrap_or(1000 + 100 * impact.candidates.len());
+        if !self.violating.is_empty() {
+            self.link(impact);
+        }
+        while !self.violating.is_empty() {
+            if certificate.rounds == limit {
+                return Err(self.endless(impact, limit));
+            }
+            let largest = match impact.law {
+                ImpactLaw::Reflection => {
+                    self.reflect_islands(impact, p, Multiplier::NonNegative)?
+                }
+                ImpactLaw::Published => self.reflect_islands(impact, p, Multiplier::Published)?,
+                ImpactLaw::Sequential(e) => self.sweep(impact, e, p)?,
+                ImpactLaw::Newton(e) => {
+                    self.collect_closed(impact, e, certificate.rounds >= COLLAPSE);
+                    self.newton(impact, e, p)?
+                }
+                ImpactLaw::Lcp(e) => {
+                    self.closed.clear();
+                    self.closed.extend(0..impact.candidates.len());
+                    self.plastic.clear();
+                    self.plastic.resize(impact.candidates.len(), false);
+                    self.newton(impact, e, p)?
+                }
+            };
+            certificate.largest_island = certificate.largest_island.max(largest);
+            certificate.rounds += 1;
+            self.refresh(impact, p)?;
+        }
+        Ok(self.certify(certificate, p))
+    }
+
+    /// Rates of all candidates at the start.
+    fn start(&mut self, impact: Impact<'_>, p: &[f64]) -> Result<(), ReflectError> {
+        let slots = impact.candidates.len();
+        self.round += 1;
+        self.violating.clear();
+        for list in [&mut self.rates, &mut self.scales] {
+            list.clear();
+            list.resize(slots, 0.0);
+        }
+        self.seen.clear();
+        self.seen.resize(slots, 0);
+        let mut sum = 0.0;
+        for slot in 0..slots {
+            let (columns, _) = impact.row(slot);
+            for &k in columns {
+                if self.known[k] != self.impact {
+                    self.known[k] = self.impact;
+                    self.heads[k] = NONE;
+                    self.v[k] = impact.metric.apply_row(k, p);
+                }
+            }
+            sum += self.evaluate(impact, slot);
+        }
+        self.check_finite(impact, sum)
+    }
+
+    /// Which candidates depend on a coordinate.
+    fn link(&mut self, impact: Impact<'_>) {
+        self.links.clear();
+        for slot in 0..impact.candidates.len() {
+            for &k in impact.row(slot).0 {
+                self.links.push((slot, self.heads[k]));
+                self.heads[k] = self.links.len() - 1;
+            }
+        }
+    }
+
+    /// Rate of one candidate; notes whether it approaches.
+    fn evaluate(&mut self, impact: Impact<'_>, slot: usize) -> f64 {
+        let (columns, values) = impact.row(slot);
+        let (rate, scale) = self.tolerance.rate(columns, values, &self.v);
+        self.rates[slot] = rate;
+        let scale = scale.max(self.scales[slot]);
+        self.scales[slot] = scale;
+        if rate < -self.tolerance.velocity * scale {
+            self.violating.push(slot);
+        }
+        rate
+    }
+
+    fn check_finite(&self, impact: Impact<'_>, sum: f64) -> Result<(), ReflectError> {
+        if sum.is_finite() {
+            return Ok(());
+        }
+        match self.rates.iter().position(|r| !r.is_finite()) {
+            Some(slot) => {
+                let contact = impact.candidates[slot];
+                Err(ReflectError::NotFinite { what: "the rate", contact })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Line 9 of Algorithm 2 for every island of violating contacts.
+    fn reflect_islands(
+        &mut self,
+        impact: Impact<'_>,
+        p: &mut [f64],
+        multiplier: Multiplier,
+    ) -> Result<usize, ReflectError> {
+        let Impact { metric, rows, candidates, .. } = impact;
+        self.islands.group(metric, rows, candidates, &self.violating);
+        let mut largest = 0;
+        for k in 0..self.islands.len() {
+            let island = self.islands.island(k);
+            largest = largest.max(island.len());
+            self.multipliers.q.clear();
+            self.multipliers.q.extend(island.iter().map(|&slot| self.rates[slot]));
+            match multiplier {
+                Multiplier::NonNegative => {
+                    self.multipliers.project(metric, rows, candidates, island, true)?;
+                }
+                Multiplier::Published => {
+                    self.multipliers.normal_equation(metric, rows, candidates, island)?;
+                }
+            }
+            self.apply(impact, k, 2.0, p);
+        }
+        Ok(largest)
+    }
+
+    /// The contacts that do not separate; to end a collapse, all of each island that loses energy
+    /// everywhere.
+    fn collect_closed(&mut self, impact: Impact<'_>, e: &Restitution, collapse: bool) {
+        let slots = impact.candidates.len();
+        self.plastic.clear();
+        self.plastic.resize(slots, false);
+        self.closed.clear();
+        if collapse {
+            self.closed.extend(0..slots);
+            self.islands.group(impact.metric, impact.rows, impact.candidates, &self.closed);
+            for k in 0..self.islands.len() {
+                let island = self.islands.island(k);
+                let lossy = island.iter().all(|&slot| e.of(impact.candidates[slot]) < 1.0);
+                for &slot in island {
+                    self.plastic[slot] = lossy;
+                }
+            }
+            self.closed.clear();
+        }
+        for slot in 0..slots {
+            let separates = self.rates[slot] > self.tolerance.velocity * self.scales[slot];
+            if self.plastic[slot] || !separates {
+                self.closed.push(slot);
+            }
+        }
+    }
+
+    /// Newton's law on the islands of `closed` in which something approaches.
+    fn newton(
+        &mut self,
+        impact: Impact<'_>,
+        e: &Restitution,
+        p: &mut [f64],
+    ) -> Result<usize, ReflectError> {
+        let Impact { metric, rows, candidates, .. } = impact;
+        self.islands.group(metric, rows, candidates, &self.closed);
+        let mut largest = 0;
+        for k in 0..self.islands.len() {
+            let island = self.islands.island(k);
+            let approaches =
+                |&slot: &usize| self.rates[slot] < -self.tolerance.velocity * self.scales[slot];
+            if !island.iter().any(approaches) {
+                continue;
+            }
+            largest = largest.max(island.len());
+            self.multipliers.q.clear();
+            self.multipliers.q.extend(island.iter().map(|&slot| {
+                let rebound = if self.plastic[slot] { 0.0 } else { e.of(candidates[slot]) };
+                self.rates[slot] + rebound * self.rates[slot].min(0.0)
+            }));
+            self.multipliers.project(metric, rows, candidates, island, false)?;
+            self.apply(impact, k, 1.0, p);
+        }
+        Ok(largest)
+    }
+
+    /// One contact at a time, each seeing what the one before has done.
+    fn sweep(
+        &mut self,
+        impact: Impact<'_>,
+        e: &Restitution,
+        p: &mut [f64],
+    ) -> Result<usize, ReflectError> {
+        for slot in 0..impact.candidates.len() {
+            let (columns, values) = impact.row(slot);
+            let (rate, scale) = self.tolerance.rate(columns, values, &self.v);
+            self.scales[slot] = scale.max(self.scales[slot]);
+            if rate >= -self.tolerance.velocity * self.scales[slot] {
+                continue;
+            }
+            let contact = impact.candidates[slot];
+            let square = self.multipliers.square(impact.metric, columns, values);
+            if square.is_nan() || square <= 0.0 {
+                return Err(ReflectError::NotPositive { contact, value: square });
+            }
+            self.push(impact, slot, -(1.0 + e.of(contact)) * rate / square, p);
+            for &k in columns {
+                let Self { v, known, impact: now, .. } = self;
+                impact.metric.for_coupled(k, |j| {
+                    if known[j] == *now {
+                        v[j] = impact.metric.apply_row(j, p);
+                    }
+                });
+            }
+        }
+        Ok(1)
+    }
+
+    /// Adds `factor` times the multipliers just found to the momenta of island `k`.
+    fn apply(&mut self, impact: Impact<'_>, k: usize, factor: f64, p: &mut [f64]) {
+        for a in 0..self.islands.island(k).len() {
+            let slot = self.islands.island(k)[a];
+            let impulse = factor * self.multipliers.lambda[a];
+            if impulse != 0.0 {
+                self.push(impact, slot, impulse, p);
+            }
+        }
+    }
+
+    /// Adds one impulse, and remembers what it changes.
+    fn push(&mut self, impact: Impact<'_>, slot: usize, impulse: f64, p: &mut [f64]) {
+        self.impulses[slot] += impulse;
+        let (columns, values) = impact.row(slot);
+        for (&k, g) in columns.iter().zip(values) {
+            if self.touched_stamp[k] != self.impact {
+                self.touched_stamp[k] = self.impact;
+                self.touched.push((k, p[k], self.v[k]));
+            }
+            if self.changed_stamp[k] != self.round {
+                self.changed_stamp[k] = self.round;
+                self.changed.push(k);
+            }
+            p[k] += impulse * g;
+        }
+    }
+
+    /// Velocities and rates that the round has changed.
+    fn refresh(&mut self, impact: Impact<'_>, p: &[f64]) -> Result<(), ReflectError> {
+        self.refreshed.clear();
+        let Self { v, known, impact: now, round, changed, refreshed, refreshed_stamp, .. } = self;
+        for &k in &*changed {
+            impact.metric.for_coupled(k, |j| {
+                if known[j] == *now && refreshed_stamp[j] != *round {
+                    refreshed_stamp[j] = *round;
+                    refreshed.push(j);
+                    v[j] = impact.metric.apply_row(j, p);
+                }
+            });
+        }
+        self.changed.clear();
+        self.violating.clear();
+        let mut sum = 0.0;
+        for index in 0..self.refreshed.len() {
+            let mut link = self.heads[self.refreshed[index]];
+            while link != NONE {
+                let (slot, next) = self.links[link];
+                if self.seen[slot] != self.round {
+                    self.seen[slot] = self.round;
+                    sum += self.evaluate(impact, slot);
+                }
+                link = next;
+            }
+        }
+        self.round += 1;
+        self.violating.sort_unstable();
+        self.check_finite(impact, sum)
+    }
+
+    fn endless(&self, impact: Impact<'_>, rounds: usize) -> ReflectError {
+        let worst = (0..self.rates.len()).min_by(|&a, &b| self.rates[a].total_cmp(&self.rates[b]));
+        let slot = worst.unwrap_or(0);
+        ReflectError::Rounds {
+            contact: impact.candidates[slot],
+            residual: -self.rates[slot],
+            rounds,
+        }
+    }
+
+    fn certify(&self, mut certificate: Certificate, p: &[f64]) -> Certificate {
+        for rate in &self.rates {
+            certificate.residual = certificate.residual.max(-rate);
+        }
+        for impulse in &self.impulses {
+            certificate.reflected += usize::from(*impulse != 0.0);
+            certificate.least_impulse = certificate.least_impulse.min(*impulse);
+        }
+        for &(k, before, v) in &self.touched {
+            certificate.energy_change += 0.5 * (p[k] - before) * (self.v[k] + v);
+        }
+        certificate
+    }
+}
+
+/// What an impact consists of.
+#[derive(Clone, Copy)]
+struct Impact<'a> {
+    law: &'a ImpactLaw,
+    metric: &'a Metric,
+    rows: ContactRows<'a>,
+    candidates: &'a [usize],
+}
+
+impl<'a> Impact<'a> {
+    #[inline]
+    fn row(&self, slot: usize) -> (&'a [usize], &'a [f64]) {
+        self.rows.row(self.candidates[slot])
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Multiplier {
+    NonNegative,
+    Published,
+}
