@@ -24,7 +24,8 @@ pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
     for file in files.iter().filter(|file| file.is_rust()) {
         for passage in blocks(&file.text).iter().flat_map(passages) {
             for (offset, key) in citations(&passage.text) {
-                let key = key.replace('\n', " ");
+                // As it is written: on one line, and before Markdown turned the apostrophe.
+                let key = key.replace('\n', " ").replace('’', "'");
                 if !known.contains(&key.as_str()) {
                     problems.push(Problem::at(
                         &file.path,
@@ -110,13 +111,16 @@ mod tests {
         let files = [
             file(
                 "REFERENCES.md",
-                "# References\n- **[KP]** Kaufman and Pai.\n- **[Lemke 1965]** Lemke.\n",
+                "# References\n- **[KP]** Kaufman and Pai.\n- **[Lemke 1965]** Lemke.\n- **[O'Neill 1983]** O'Neill.\n",
             ),
-            file("a.rs", "//! After \\[KP\\] and\n//! [Lemke 1965], not [Lemke 1956].\n"),
+            file(
+                "a.rs",
+                "//! After \\[KP\\] and\n//! [Lemke 1965; O'Neill\n//! 1983], not [Lemke 1956].\n",
+            ),
         ];
         let problems = check(&files);
         assert_eq!(problems.len(), 1);
-        assert_eq!(problems[0].place, "a.rs:2");
+        assert_eq!(problems[0].place, "a.rs:3");
     }
 
     #[test]

@@ -37,14 +37,15 @@ fn complaints(passage: &Passage, katex: &KatexContext) -> Vec<(usize, String)> {
             break;
         };
         let formula = &passage.text[open..open + length];
+        let shown = formula.replace('\n', " ");
         let inside = |offset: &usize| (open..open + length).contains(offset);
         let mut changed = passage.changes.iter().filter(|(at, _)| inside(at));
         if let Some((at, what)) =
             changed.find_map(|(at, change)| Some((*at, harm(&passage.text, *at, change)?)))
         {
-            complaints.push((at, format!("{what} in ${formula}$")));
+            complaints.push((at, format!("{what} in ${shown}$")));
         } else if let Err(reason) = typeset(formula, delimiter == "$$", katex) {
-            complaints.push((start, format!("{reason} in ${formula}$")));
+            complaints.push((start, format!("{reason} in ${shown}$")));
         }
         from = open + length + delimiter.len();
     }
@@ -104,7 +105,7 @@ fn typeset(formula: &str, display: bool, katex: &KatexContext) -> Result<(), Str
     // The message underlines the culprit with combining characters, which terminals garble.
     katex::render_to_string(katex, formula, &settings)
         .map(drop)
-        .map_err(|error| error.to_string().replace('\u{332}', ""))
+        .map_err(|error| error.to_string().replace('\u{332}', "").replace('\n', " "))
 }
 
 #[cfg(test)]
