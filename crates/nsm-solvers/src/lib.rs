@@ -8,6 +8,7 @@ pub mod lcp;
 pub mod least_squares;
 mod linear_system;
 mod memory;
+pub mod newton;
 mod refine;
 pub mod roots;
 pub mod small;

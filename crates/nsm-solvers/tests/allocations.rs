@@ -8,6 +8,8 @@ use std::cell::Cell;
 
 use common::{normal, rng};
 use nsm_solvers::dense::{DenseCholesky, DenseLu};
+use nsm_solvers::newton::{Newton, NewtonOptions};
+use nsm_solvers::roots::{Bracket, RootOptions, chandrupatla};
 use nsm_solvers::small::{gram::PivotedCholesky, qr::PivotedQr};
 use nsm_solvers::{LinearSystem, Method, Structure};
 
@@ -109,4 +111,34 @@ fn linear_systems() {
             }
         }
     }
+}
+
+#[test]
+fn newton_and_roots() {
+    let n = 50;
+    let entries: Vec<(usize, usize)> =
+        (0..n).map(|i| (i, i)).chain((1..n).map(|i| (i, i - 1))).collect();
+    let mut newton =
+        Newton::new(n, &entries, NewtonOptions { polish: true, ..NewtonOptions::default() })
+            .unwrap();
+    let mut equations = (
+        |x: &[f64], r: &mut [f64]| {
+            for i in 0..x.len() {
+                r[i] = 3.0 * x[i] + x[i].sin() - 1.0 + if i > 0 { x[i - 1] } else { 0.0 };
+            }
+        },
+        |x: &[f64], j: &mut [f64]| {
+            j.fill(1.0);
+            j.iter_mut().zip(x).for_each(|(j, x)| *j = 3.0 + x.cos());
+        },
+    );
+    let mut x = vec![0.0; n];
+    assert_no_allocation("Newton", || {
+        x.fill(0.0);
+        newton.solve(&mut equations, &mut x).unwrap();
+    });
+    assert_no_allocation("roots", || {
+        let bracket = Bracket::evaluate(f64::cos, 1.0, 2.0).unwrap();
+        chandrupatla(f64::cos, bracket, &RootOptions::default()).unwrap();
+    });
 }
