@@ -1,0 +1,108 @@
+//! The two halves of a variational step, shared by the integrators of this crate.
+//!
+//! Position update ([KP] (6.8)), then momentum update ([KP] (6.9)). The momentum is formed as
+//! $p_1 = p_0 + \text{constraint impulse} - \tfrac h2 (s_0 + s_1)$, which equals $D_2 L_d$ once the position
+//! update is solved, and does not divide differences of positions by $h$: momenta then stay exact to
+//! round-off however small the step.
+
+use nsm_model::{State, StepError, System, SystemError};
+
+use crate::lagrangian::{DiscreteLagrangian, Quadrature};
+use crate::position::PositionUpdate;
+use crate::tangent::TangentProjection;
+use crate::{Tolerances, tolerances::check_step};
+
+/// Workspace for steps of a system by a quadrature.
+#[derive(Debug)]
+pub(crate) struct Kernel<'a> {
+    pub(crate) system: &'a System,
+    pub(crate) lagrangian: DiscreteLagrangian<'a>,
+    pub(crate) position: PositionUpdate<'a>,
+    pub(crate) tangent: TangentProjection<'a>,
+    /// The new momentum.
+    pub(crate) p: Vec<f64>,
+}
+
+impl<'a> Kernel<'a> {
+    pub(crate) fn new(
+        system: &'a System,
+        quadrature: Quadrature,
+        h: f64,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
+        check_step(h)?;
+        tolerances.check()?;
+        system.require_regular_mass()?;
+        let lagrangian = DiscreteLagrangian::new(system, quadrature);
+        Ok(Self {
+            system,
+            position: PositionUpdate::new(&lagrangian, tolerances),
+            lagrangian,
+            tangent: TangentProjection::new(system),
+            p: vec![0.0; system.dimension()],
+        })
+    }
+
+    /// Solves for the new position `position.x`; returns the iterations.
+    pub(crate) fn advance_position(
+        &mut self,
+        (q, p, t): (&[f64], &[f64], f64),
+        h: f64,
+        smooth: &[usize],
+    ) -> Result<usize, StepError> {
+        self.position.solve(&mut self.lagrangian, (q, p, t), h, smooth)
+    }
+
+    /// Forms the new momentum after the position, tangent to the equalities and to `touching`.
+    pub(crate) fn advance_momentum(
+        &mut self,
+        (q, p, t): (&[f64], &[f64], f64),
+        h: f64,
+        touching: &[usize],
+    ) -> Result<(), StepError> {
+        let x = &self.position.x;
+        if !self.lagrangian.is_explicit() {
+            self.lagrangian.slopes_left(q, x, t, h);
+        }
+        self.lagrangian.slopes_right(x, t, h);
+        let (left, right) = (&self.lagrangian.left, &self.lagrangian.right);
+        let half = 0.5 * h;
+        for (((new, p), a), b) in self.p.iter_mut().zip(p).zip(left).zip(right) {
+            *new = p - half * (a + b);
+        }
+        if self.position.pressed {
+            for (new, impulse) in self.p.iter_mut().zip(&self.position.impulse) {
+                *new += impulse;
+            }
+        }
+        self.tangent.project(x, t + h, touching, &mut self.p)?;
+        if self.p.iter().map(|p| p * 0.0).sum::<f64>() == 0.0 {
+            return Ok(());
+        }
+        let i = self.p.iter().position(|p| !p.is_finite()).unwrap_or(0);
+        Err(StepError::NotFinite { t, what: "momentum", culprit: self.system.names()[i].clone() })
+    }
+
+    /// Writes the new position and momentum into the state, at time `t`.
+    pub(crate) fn commit(&mut self, state: &mut State, t: f64) {
+        state.t = t;
+        state.q.copy_from_slice(&self.position.x);
+        state.p.copy_from_slice(&self.p);
+        self.system.mass().solve(&state.p, &mut state.v);
+        self.lagrangian.accept(&state.q, t);
+    }
+}
+
+/// Refuses a state that does not belong to the system.
+pub(crate) fn check_state(system: &System, state: &State) -> Result<(), StepError> {
+    let expected = system.dimension();
+    for (what, length) in
+        [("position", state.q.len()), ("velocity", state.v.len()), ("momentum", state.p.len())]
+    {
+        if length != expected {
+            let source = Box::new(SystemError::Length { what, length, expected });
+            return Err(StepError::Method { t: state.t, source });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,398 @@
+//! The position update: a step that holds equality constraints and lets smooth contacts press.
+//!
+//! Given $(q, p)$ and the smooth set $\mathbb S$, find $x$ with ([KP] (6.8))
+//! $$ D_1 L_d(q, x) + p + G_{\mathbb S}(q)\lambda + F(q)\nu = 0, \qquad
+//!    0 \le \lambda \perp g_{\mathbb S}(x) \ge 0, \qquad f(x) = 0 . $$
+//! Constraint forces act along gradients at the *start*, constraints hold at the *end*, so the matrix
+//! is not symmetric. A primal–dual active set (semismooth Newton on $\min(c\lambda, g)$ with
+//! $c = h\,\nabla g^\top M^{-1} \nabla g$) guesses which contacts stay closed; each iteration then
+//! solves a Schur complement of the closed contacts and equalities. Redundant contacts make it
+//! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
+
+use nsm_constraints::Rows;
+use nsm_model::{StepError, System};
+use nsm_solvers::LinearError;
+use nsm_solvers::small::{lu, norm_inf, qr::PivotedQr};
+
+use crate::Tolerances;
+use crate::inertia::Inertia;
+use crate::lagrangian::DiscreteLagrangian;
+
+/// From this iteration on one contact changes sides at a time, which cannot cycle.
+const SINGLE_CHANGES: usize = 20;
+/// Pivots below this share of what cancelled in them mark redundant rows.
+const RANK: f64 = 1e-11;
+
+/// Workspace and result of the position update.
+#[derive(Debug)]
+pub(crate) struct PositionUpdate<'a> {
+    system: &'a System,
+    tolerances: Tolerances,
+    inertia: Inertia<'a>,
+    /// The new position $x$.
+    pub(crate) x: Vec<f64>,
+    /// $G_{\mathbb S}\lambda + F\nu$, valid if `pressed`.
+    pub(crate) impulse: Vec<f64>,
+    pub(crate) pressed: bool,
+    /// $\lambda$ of every inequality; zero outside the smooth set.
+    pub(crate) lambda: Vec<f64>,
+    /// $\nu$ of every equality.
+    pub(crate) nu: Vec<f64>,
+    /// Size of the last Newton step relative to the positions.
+    pub(crate) residual: f64,
+    /// Gradients at the start and at the trial.
+    start: Gradients,
+    trial: Gradients,
+    f: Vec<f64>,
+    g: Vec<f64>,
+    /// $c$ of each inequality in the smooth set.
+    weight: Vec<f64>,
+    closed: Vec<usize>,
+    candidate: Vec<usize>,
+    r: Vec<f64>,
+    step: Vec<f64>,
+    scratch: Vec<f64>,
+    /// $A^{-1} C$, one column of $C$ a row.
+    columns: Vec<f64>,
+    schur: Vec<f64>,
+    factor: Vec<f64>,
+    pivots: Vec<usize>,
+    rhs: Vec<f64>,
+    z: Vec<f64>,
+    qr: PivotedQr,
+}
+
+#[derive(Debug)]
+struct Gradients {
+    f: Vec<f64>,
+    g: Vec<f64>,
+}
+
+impl Gradients {
+    fn new(system: &System) -> Self {
+        Self {
+            f: vec![0.0; system.equalities().entries()],
+            g: vec![0.0; system.inequalities().entries()],
+        }
+    }
+
+    fn evaluate(&mut self, system: &System, q: &[f64], t: f64, contacts: &[usize]) {
+        system.equalities().gradients(q, t, &mut self.f);
+        let rows = system.inequalities();
+        for &i in contacts {
+            rows.field(i).gradient(q, t, &mut self.g[rows.span(i)]);
+        }
+    }
+}
+
+impl<'a> PositionUpdate<'a> {
+    pub(crate) fn new(lagrangian: &DiscreteLagrangian<'a>, tolerances: Tolerances) -> Self {
+        let system = lagrangian.system();
+        let n = system.dimension();
+        let (equal, unequal) = (system.equalities().len(), system.inequalities().len());
+        // Room for every contact of a small system; large ones grow with the largest smooth set met.
+        let m = equal + unequal.min(64);
+        Self {
+            system,
+            tolerances,
+            inertia: Inertia::new(lagrangian),
+            x: vec![0.0; n],
+            impulse: vec![0.0; n],
+            pressed: false,
+            lambda: vec![0.0; unequal],
+            nu: vec![0.0; equal],
+            residual: 0.0,
+            start: Gradients::new(system),
+            trial: Gradients::new(system),
+            f: vec![0.0; equal],
+            g: vec![0.0; unequal],
+            weight: vec![0.0; unequal],
+            closed: Vec::with_capacity(unequal),
+            candidate: Vec::with_capacity(unequal),
+            r: vec![0.0; n],
+            step: vec![0.0; n],
+            scratch: vec![0.0; n],
+            columns: vec![0.0; m * n],
+            schur: vec![0.0; m * m],
+            factor: vec![0.0; m * m],
+            pivots: vec![0; m],
+            rhs: vec![0.0; m],
+            z: vec![0.0; m],
+            qr: PivotedQr::new(m, m),
+        }
+    }
+
+    /// Solves the update; the result is in `x`, `impulse`, `lambda`, `nu`. Returns the iterations.
+    pub(crate) fn solve(
+        &mut self,
+        lagrangian: &mut DiscreteLagrangian<'a>,
+        (q, p, t): (&[f64], &[f64], f64),
+        h: f64,
+        smooth: &[usize],
+    ) -> Result<usize, StepError> {
+        self.residual = 0.0;
+        self.pressed = !(smooth.is_empty() && self.nu.is_empty());
+        if lagrangian.is_explicit() {
+            self.fly(lagrangian, q, p, t, h);
+            if !self.pressed {
+                return self.check_finite(t).map(|()| 0);
+            }
+        } else {
+            self.system.mass().solve(p, &mut self.x);
+            for (x, q) in self.x.iter_mut().zip(q) {
+                *x = q + h * *x;
+            }
+        }
+        self.start.evaluate(self.system, q, t, smooth);
+        self.weigh(h, smooth);
+        self.closed.clear();
+        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        for iteration in 1..=self.tolerances.iterations {
+            let settled = self.choose_closed(t + h, smooth, iteration);
+            let scale = norm_inf(&self.x).max(f64::MIN_POSITIVE);
+            if settled && iteration > 1 && self.is_converged(before, last, scale) {
+                self.residual = last / scale;
+                self.gather_impulse(smooth);
+                return self.check_finite(t).map(|()| iteration - 1);
+            }
+            lagrangian.slopes_left(q, &self.x, t, h);
+            self.residual_of(lagrangian, q, p, h);
+            self.newton_step(lagrangian, q, t, h, smooth)
+                .map_err(|error| self.failure(t, &error))?;
+            before = if settled { last } else { f64::INFINITY };
+            last = norm_inf(&self.step);
+            for (x, d) in self.x.iter_mut().zip(&self.step) {
+                *x += d;
+            }
+            if !last.is_finite() {
+                self.check_finite(t)?;
+            }
+        }
+        let (i, _) = largest(&self.step);
+        Err(StepError::NotConverged {
+            t,
+            what: "the position update",
+            iterations: self.tolerances.iterations,
+            residual: last,
+            culprit: self.system.names()[i].clone(),
+        })
+    }
+
+    /// The explicit flight $x = q + h M^{-1}(p - \tfrac h2 s_0)$.
+    fn fly(&mut self, lagrangian: &mut DiscreteLagrangian<'a>, q: &[f64], p: &[f64], t: f64, h: f64) {
+        lagrangian.slope_at_start(q, t, h);
+        let half = 0.5 * h;
+        if let Some(inverse) = self.system.mass().as_inverse_diagonal() {
+            let terms = q.iter().zip(p).zip(inverse).zip(&lagrangian.left);
+            for (x, (((q, p), w), s)) in self.x.iter_mut().zip(terms) {
+                *x = q + h * w * (p - half * s);
+            }
+            return;
+        }
+        for ((r, p), s) in self.r.iter_mut().zip(p).zip(&lagrangian.left) {
+            *r = p - half * s;
+        }
+        self.system.mass().solve(&self.r, &mut self.x);
+        for (x, q) in self.x.iter_mut().zip(q) {
+            *x = q + h * *x;
+        }
+    }
+
+    /// $c_i = h\,\nabla g_i^\top M^{-1} \nabla g_i$, which turns an impulse into a displacement.
+    fn weigh(&mut self, h: f64, smooth: &[usize]) {
+        let rows = self.system.inequalities();
+        for &i in smooth {
+            let gradient = (rows.columns(i), &self.start.g[rows.span(i)]);
+            self.weight[i] = h * self.system.mass().inverse_product(gradient, gradient);
+            self.lambda[i] = 0.0;
+        }
+    }
+
+    /// Evaluates the constraints at `x` and chooses the closed contacts; whether they are the same.
+    fn choose_closed(&mut self, t: f64, smooth: &[usize], iteration: usize) -> bool {
+        self.system.equalities().values(&self.x, t, &mut self.f);
+        self.candidate.clear();
+        for &i in smooth {
+            self.g[i] = self.system.inequalities().value(i, &self.x, t);
+            if self.weight[i] * self.lambda[i] > self.g[i] {
+                self.candidate.push(i);
+            }
+        }
+        if self.candidate == self.closed {
+            return true;
+        }
+        // Round-off must not reopen a contact that carries nothing, nor close one that touches.
+        let noise = 4.0 * f64::EPSILON * (1.0 + norm_inf(&self.x));
+        let differs = |i: &usize| {
+            self.closed.contains(i) != self.candidate.contains(i)
+                && (self.weight[*i] * self.lambda[*i] - self.g[*i]).abs() > noise
+        };
+        let Some(&first) = smooth.iter().find(|i| differs(i)) else { return true };
+        if iteration < SINGLE_CHANGES {
+            std::mem::swap(&mut self.closed, &mut self.candidate);
+        } else if let Some(at) = self.closed.iter().position(|&i| i == first) {
+            self.closed.remove(at);
+        } else {
+            let at = self.closed.partition_point(|&i| i < first);
+            self.closed.insert(at, first);
+        }
+        false
+    }
+
+    /// Newton converges quadratically: the next step would be about $\delta_k^3/\delta_{k-1}^2$.
+    fn is_converged(&self, before: f64, last: f64, scale: f64) -> bool {
+        let small = self.tolerances.newton * scale;
+        let stalled = last >= 0.5 * before && last <= 1e-9 * scale;
+        let next = if before.is_finite() && before > 0.0 {
+            last * (last / before) * (last / before)
+        } else {
+            last
+        };
+        last <= small || (last <= 1e-6 * scale && next <= 0.1 * small) || stalled
+    }
+
+    /// $r = M v_h + \tfrac h2 s_0 - p$: what the constraint impulses must supply.
+    fn residual_of(&mut self, lagrangian: &DiscreteLagrangian<'a>, q: &[f64], p: &[f64], h: f64) {
+        for ((v, x), q) in self.scratch.iter_mut().zip(&self.x).zip(q) {
+            *v = (x - q) / h;
+        }
+        self.system.mass().multiply(&self.scratch, &mut self.r);
+        for ((r, p), s) in self.r.iter_mut().zip(p).zip(&lagrangian.left) {
+            *r += 0.5 * h * s - p;
+        }
+    }
+
+    /// Writes the Newton step of $x$ and the new multipliers.
+    fn newton_step(
+        &mut self,
+        lagrangian: &mut DiscreteLagrangian<'a>,
+        q: &[f64],
+        t: f64,
+        h: f64,
+        smooth: &[usize],
+    ) -> Result<(), LinearError> {
+        self.inertia.factorise(lagrangian, q, t, h)?;
+        self.inertia.solve(&self.r, &mut self.step)?;
+        self.step.iter_mut().for_each(|y| *y = -*y);
+        let n = self.system.dimension();
+        let (equal, m) = (self.nu.len(), self.nu.len() + self.closed.len());
+        for &i in smooth {
+            self.lambda[i] = 0.0;
+        }
+        if m == 0 {
+            return Ok(());
+        }
+        self.reserve(m);
+        self.trial.evaluate(self.system, &self.x, t + h, &self.closed);
+        let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
+        for k in 0..m {
+            self.scratch.fill(0.0);
+            if k < equal {
+                f_rows.add_row(k, &self.start.f, 1.0, &mut self.scratch);
+            } else {
+                g_rows.add_row(self.closed[k - equal], &self.start.g, 1.0, &mut self.scratch);
+            }
+            self.inertia.solve(&self.scratch, &mut self.columns[k * n..(k + 1) * n])?;
+        }
+        for i in 0..m {
+            let (rows, row, gradients, value): (&Rows, _, _, _) = if i < equal {
+                (f_rows, i, &self.trial.f, self.f[i])
+            } else {
+                let contact = self.closed[i - equal];
+                (g_rows, contact, &self.trial.g, self.g[contact])
+            };
+            for j in 0..m {
+                self.schur[i * m + j] =
+                    rows.row_dot(row, gradients, &self.columns[j * n..(j + 1) * n]);
+            }
+            self.rhs[i] = -value - rows.row_dot(row, gradients, &self.step);
+        }
+        self.solve_schur(m)?;
+        for (k, z) in self.z[..m].iter().enumerate() {
+            nsm_solvers::small::axpy(*z, &self.columns[k * n..(k + 1) * n], &mut self.step);
+        }
+        self.nu.copy_from_slice(&self.z[..equal]);
+        for (k, &i) in self.closed.iter().enumerate() {
+            self.lambda[i] = self.z[equal + k];
+        }
+        Ok(())
+    }
+
+    /// Solves for the multipliers; of minimum norm if rows are redundant.
+    fn solve_schur(&mut self, m: usize) -> Result<(), LinearError> {
+        let (schur, z) = (&self.schur[..m * m], &mut self.z[..m]);
+        if m == 1 && schur[0] != 0.0 {
+            z[0] = self.rhs[0] / schur[0];
+            return Ok(());
+        }
+        let factor = &mut self.factor[..m * m];
+        factor.copy_from_slice(schur);
+        z.copy_from_slice(&self.rhs[..m]);
+        match lu::factor(m, factor, &mut self.pivots[..m], RANK) {
+            Ok(()) => lu::solve(m, factor, &self.pivots[..m], z),
+            Err(LinearError::Singular { .. }) => {
+                self.qr.factor(m, m, schur, RANK)?;
+                self.qr.solve_minimum_norm(&self.rhs[..m], z).map(|_| ())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn reserve(&mut self, m: usize) {
+        if m > self.rhs.len() {
+            let n = self.system.dimension();
+            self.columns.resize(m * n, 0.0);
+            self.schur.resize(m * m, 0.0);
+            self.factor.resize(m * m, 0.0);
+            self.pivots.resize(m, 0);
+            self.rhs.resize(m, 0.0);
+            self.z.resize(m, 0.0);
+        }
+    }
+
+    fn gather_impulse(&mut self, smooth: &[usize]) {
+        self.impulse.fill(0.0);
+        self.system.equalities().add_transposed(&self.start.f, &self.nu, 1.0, &mut self.impulse);
+        for &i in smooth {
+            // A contact that pulls by round-off carries nothing.
+            self.lambda[i] = self.lambda[i].max(0.0);
+            let rows = self.system.inequalities();
+            rows.add_row(i, &self.start.g, self.lambda[i], &mut self.impulse);
+        }
+    }
+
+    fn check_finite(&self, t: f64) -> Result<(), StepError> {
+        // One pass without branches: any NaN or infinity makes the sum of x·0 NaN.
+        if self.x.iter().map(|x| x * 0.0).sum::<f64>() == 0.0 {
+            return Ok(());
+        }
+        let i = self.x.iter().position(|x| !x.is_finite()).unwrap_or(0);
+        Err(StepError::NotFinite { t, what: "position", culprit: self.system.names()[i].clone() })
+    }
+
+    fn failure(&self, t: f64, error: &LinearError) -> StepError {
+        match *error {
+            LinearError::Singular { pivot, .. } => StepError::Singular {
+                t,
+                what: "the matrix of the position update",
+                culprit: self.system.names().get(pivot).cloned().unwrap_or_default(),
+            },
+            _ => {
+                let (i, _) = largest(&self.r);
+                StepError::NotFinite {
+                    t,
+                    what: "the equation of motion",
+                    culprit: self.system.names()[i].clone(),
+                }
+            }
+        }
+    }
+}
+
+/// Index and size of the largest entry; NaN counts as largest.
+fn largest(x: &[f64]) -> (usize, f64) {
+    x.iter()
+        .map(|x| if x.is_nan() { f64::INFINITY } else { x.abs() })
+        .enumerate()
+        .fold((0, 0.0), |best, (i, x)| if x > best.1 { (i, x) } else { best })
+}

@@ -1,0 +1,120 @@
+//! Momentum made tangent to constraints: the last line of every constrained step.
+//!
+//! $$ y = p + C(q)\,\mu, \qquad C(q)^\top M^{-1} y + \partial_t c = 0 \qquad
+//!    C = \big(F \;\; N_{\mathbb S}\big) \quad\text{([KP] (6.9))}, $$
+//! the orthogonal projection in the metric of $M^{-1}$. Redundant rows are allowed: the multipliers of
+//! minimum norm are taken, and $y$ does not depend on the choice.
+
+use nsm_model::{StepError, System};
+use nsm_solvers::small::gram::PivotedCholesky;
+
+/// Workspace of the projection.
+#[derive(Debug)]
+pub(crate) struct TangentProjection<'a> {
+    system: &'a System,
+    f: Vec<f64>,
+    g: Vec<f64>,
+    velocity: Vec<f64>,
+    gram: Vec<f64>,
+    rhs: Vec<f64>,
+    mu: Vec<f64>,
+    factor: PivotedCholesky,
+}
+
+impl<'a> TangentProjection<'a> {
+    pub(crate) fn new(system: &'a System) -> Self {
+        let m = system.equalities().len() + system.inequalities().len().min(64);
+        Self {
+            system,
+            f: vec![0.0; system.equalities().entries()],
+            g: vec![0.0; system.inequalities().entries()],
+            velocity: vec![0.0; system.dimension()],
+            gram: vec![0.0; m * m],
+            rhs: vec![0.0; m],
+            mu: vec![0.0; m],
+            factor: PivotedCholesky::new(m),
+        }
+    }
+
+    /// Projects `p` at $(q, t)$ onto the equalities and the given contacts.
+    pub(crate) fn project(
+        &mut self,
+        q: &[f64],
+        t: f64,
+        contacts: &[usize],
+        p: &mut [f64],
+    ) -> Result<(), StepError> {
+        let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
+        let (equal, m) = (f_rows.len(), f_rows.len() + contacts.len());
+        if m == 0 {
+            return Ok(());
+        }
+        if m > self.rhs.len() {
+            self.gram.resize(m * m, 0.0);
+            self.rhs.resize(m, 0.0);
+            self.mu.resize(m, 0.0);
+        }
+        f_rows.gradients(q, t, &mut self.f);
+        for &i in contacts {
+            g_rows.field(i).gradient(q, t, &mut self.g[g_rows.span(i)]);
+        }
+        let mass = self.system.mass();
+        mass.solve(p, &mut self.velocity);
+        for k in 0..m {
+            let (rows, i, gradients) =
+                if k < equal { (f_rows, k, &self.f) } else { (g_rows, contacts[k - equal], &self.g) };
+            self.rhs[k] = -rows.row_dot(i, gradients, &self.velocity);
+            let field = rows.field(i);
+            if field.is_rheonomic() {
+                self.rhs[k] -= field.rate(q, t);
+            }
+            for l in 0..=k {
+                let (other, j, values) = if l < equal {
+                    (f_rows, l, &self.f)
+                } else {
+                    (g_rows, contacts[l - equal], &self.g)
+                };
+                let product = mass.inverse_product(
+                    (rows.columns(i), &gradients[rows.span(i)]),
+                    (other.columns(j), &values[other.span(j)]),
+                );
+                self.gram[k * m + l] = product;
+                self.gram[l * m + k] = product;
+            }
+        }
+        if m == 1 {
+            if self.gram[0] > 0.0 {
+                self.mu[0] = self.rhs[0] / self.gram[0];
+            } else {
+                return Err(self.singular(t, contacts, 0));
+            }
+        } else {
+            let (gram, rhs, mu) = (&self.gram[..m * m], &self.rhs[..m], &mut self.mu[..m]);
+            self.factor
+                .factor(m, gram, 1e-12)
+                .and_then(|_| self.factor.solve_minimum_norm(rhs, mu))
+                .map_err(|_| {
+                    let worst = (0..m).find(|k| !gram[k * m + k].is_finite()).unwrap_or(0);
+                    self.singular(t, contacts, worst)
+                })?;
+        }
+        for k in 0..m {
+            if k < equal {
+                f_rows.add_row(k, &self.f, self.mu[k], p);
+            } else {
+                g_rows.add_row(contacts[k - equal], &self.g, self.mu[k], p);
+            }
+        }
+        Ok(())
+    }
+
+    fn singular(&self, t: f64, contacts: &[usize], k: usize) -> StepError {
+        let equal = self.system.equalities().len();
+        let culprit = if k < equal {
+            self.system.equalities().name(k)
+        } else {
+            self.system.inequalities().name(contacts[k - equal])
+        };
+        StepError::Singular { t, what: "the projection of momentum", culprit: culprit.to_owned() }
+    }
+}

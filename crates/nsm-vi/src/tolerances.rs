@@ -1,0 +1,59 @@
+//! The thresholds of an integrator, with units and meaning.
+
+use nsm_model::SystemError;
+
+/// When a gap counts as closed, a velocity as zero, and an equation as solved.
+///
+/// Exact comparisons with zero, as [KP] print them, lose contacts to round-off and let the impact law
+/// run for ever; every comparison of the integrators goes through these numbers instead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerances {
+    /// A gap below this is closed (units of the gap).
+    pub gap: f64,
+    /// A gap velocity of this size relative to $|\nabla g|_{M^{-1}} |v|_M$ is zero.
+    pub velocity: f64,
+    /// Newton stops when its step is below this, relative to the positions and their change.
+    pub newton: f64,
+    /// Most Newton iterations of a step.
+    pub iterations: usize,
+    /// Most rounds of the impact law at one instant.
+    pub rounds: usize,
+}
+
+impl Default for Tolerances {
+    fn default() -> Self {
+        Self { gap: 1e-10, velocity: 1e-12, newton: 1e-15, iterations: 60, rounds: 10_000 }
+    }
+}
+
+impl Tolerances {
+    /// Refuses thresholds that are negative or not finite, and limits of zero.
+    pub(crate) fn check(&self) -> Result<(), SystemError> {
+        for (what, value) in [
+            ("the gap tolerance", self.gap),
+            ("the velocity tolerance", self.velocity),
+            ("the Newton tolerance", self.newton),
+        ] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(SystemError::Parameter { what, must: "finite and not negative", value });
+            }
+        }
+        for (what, count) in [
+            ("the limit of Newton iterations", self.iterations),
+            ("the limit of impact rounds", self.rounds),
+        ] {
+            if count == 0 {
+                return Err(SystemError::Parameter { what, must: "at least 1", value: 0.0 });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a step that is not positive and finite.
+pub(crate) fn check_step(h: f64) -> Result<(), SystemError> {
+    if h.is_finite() && h > 0.0 {
+        return Ok(());
+    }
+    Err(SystemError::Parameter { what: "the step", must: "positive and finite", value: h })
+}
