@@ -7,16 +7,18 @@
 
 use nsm_model::{State, StepError, System, SystemError};
 
-use crate::lagrangian::{DiscreteLagrangian, Quadrature};
+use crate::gaps::Gaps;
+use crate::lagrangian::DiscreteLagrangian;
 use crate::position::PositionUpdate;
 use crate::tangent::TangentProjection;
-use crate::{Tolerances, tolerances::check_step};
+use crate::{Quadrature, Tolerances, tolerances::check_step};
 
 /// Workspace for steps of a system by a quadrature.
 #[derive(Debug)]
 pub(crate) struct Kernel<'a> {
     pub(crate) system: &'a System,
     pub(crate) lagrangian: DiscreteLagrangian<'a>,
+    pub(crate) gaps: Gaps<'a>,
     pub(crate) position: PositionUpdate<'a>,
     pub(crate) tangent: TangentProjection<'a>,
     /// The new momentum.
@@ -28,6 +30,7 @@ impl<'a> Kernel<'a> {
         system: &'a System,
         quadrature: Quadrature,
         h: f64,
+        linearised: bool,
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
         check_step(h)?;
@@ -38,6 +41,7 @@ impl<'a> Kernel<'a> {
             system,
             position: PositionUpdate::new(&lagrangian, tolerances),
             lagrangian,
+            gaps: Gaps::new(system, linearised),
             tangent: TangentProjection::new(system),
             p: vec![0.0; system.dimension()],
         })
@@ -50,7 +54,7 @@ impl<'a> Kernel<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<usize, StepError> {
-        self.position.solve(&mut self.lagrangian, (q, p, t), h, smooth)
+        self.position.solve(&mut self.lagrangian, &self.gaps, (q, p, t), h, smooth)
     }
 
     /// Forms the new momentum after the position, tangent to the equalities and to `touching`.
@@ -75,7 +79,7 @@ impl<'a> Kernel<'a> {
                 *new += impulse;
             }
         }
-        self.tangent.project(x, t + h, touching, &mut self.p)?;
+        self.tangent.project(&self.gaps, (x, t + h), touching, &mut self.p)?;
         if self.p.iter().map(|p| p * 0.0).sum::<f64>() == 0.0 {
             return Ok(());
         }

@@ -10,18 +10,9 @@
 //! at the same points with the velocity $v_h$. Explicit time is taken at the same instants.
 
 use nsm_model::System;
+use nsm_reflect::Quadrature;
 
 use crate::loads::Loads;
-
-/// The quadrature of the action over one step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quadrature {
-    /// Implicit midpoint ([KP] (7.2)): implicit unless the potential is affine.
-    #[default]
-    Midpoint,
-    /// Störmer–Verlet ([KP] (7.3)): explicit unless a force depends on velocity.
-    Verlet,
-}
 
 /// A discrete Lagrangian $L_d(q_0, q_1)$ of a system, with its slot derivatives.
 ///

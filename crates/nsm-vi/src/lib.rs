@@ -2,16 +2,24 @@
 //! constraints on $\mathbb R^n$, and Lie group variational collision integrators on $SE(3)$.
 
 mod direct;
+mod gaps;
+mod gvi;
+mod impact;
 mod inertia;
 mod kernel;
 mod lagrangian;
 mod loads;
 mod position;
+mod smooth;
 mod tangent;
 mod tolerances;
 mod variational;
 
 pub use direct::{ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper};
-pub use lagrangian::{DiscreteLagrangian, Quadrature};
+pub use gvi::{Gvi, GviStepper};
+pub use impact::Energy;
+pub use lagrangian::DiscreteLagrangian;
+pub use nsm_reflect::{ImpactLaw, Quadrature, Restitution};
+pub use smooth::{DiscreteSmooth, DiscreteSmoothStepper};
 pub use tolerances::Tolerances;
 pub use variational::{Variational, VariationalStepper};

@@ -15,6 +15,7 @@ use nsm_solvers::LinearError;
 use nsm_solvers::small::{lu, norm_inf, qr::PivotedQr};
 
 use crate::Tolerances;
+use crate::gaps::Gaps;
 use crate::inertia::Inertia;
 use crate::lagrangian::DiscreteLagrangian;
 
@@ -76,11 +77,10 @@ impl Gradients {
         }
     }
 
-    fn evaluate(&mut self, system: &System, q: &[f64], t: f64, contacts: &[usize]) {
+    fn evaluate(&mut self, system: &System, gaps: &Gaps<'_>, q: &[f64], t: f64, contacts: &[usize]) {
         system.equalities().gradients(q, t, &mut self.f);
-        let rows = system.inequalities();
         for &i in contacts {
-            rows.field(i).gradient(q, t, &mut self.g[rows.span(i)]);
+            gaps.gradient(i, q, t, &mut self.g);
         }
     }
 }
@@ -126,6 +126,7 @@ impl<'a> PositionUpdate<'a> {
     pub(crate) fn solve(
         &mut self,
         lagrangian: &mut DiscreteLagrangian<'a>,
+        gaps: &Gaps<'a>,
         (q, p, t): (&[f64], &[f64], f64),
         h: f64,
         smooth: &[usize],
@@ -143,12 +144,12 @@ impl<'a> PositionUpdate<'a> {
                 *x = q + h * *x;
             }
         }
-        self.start.evaluate(self.system, q, t, smooth);
+        self.start.evaluate(self.system, gaps, q, t, smooth);
         self.weigh(h, smooth);
         self.closed.clear();
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         for iteration in 1..=self.tolerances.iterations {
-            let settled = self.choose_closed(t + h, smooth, iteration);
+            let settled = self.choose_closed(gaps, t + h, smooth, iteration);
             let scale = norm_inf(&self.x).max(f64::MIN_POSITIVE);
             if settled && iteration > 1 && self.is_converged(before, last, scale) {
                 self.residual = last / scale;
@@ -157,7 +158,7 @@ impl<'a> PositionUpdate<'a> {
             }
             lagrangian.slopes_left(q, &self.x, t, h);
             self.residual_of(lagrangian, q, p, h);
-            self.newton_step(lagrangian, q, t, h, smooth)
+            self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
             before = if settled { last } else { f64::INFINITY };
             last = norm_inf(&self.step);
@@ -209,11 +210,11 @@ impl<'a> PositionUpdate<'a> {
     }
 
     /// Evaluates the constraints at `x` and chooses the closed contacts; whether they are the same.
-    fn choose_closed(&mut self, t: f64, smooth: &[usize], iteration: usize) -> bool {
+    fn choose_closed(&mut self, gaps: &Gaps<'a>, t: f64, smooth: &[usize], iteration: usize) -> bool {
         self.system.equalities().values(&self.x, t, &mut self.f);
         self.candidate.clear();
         for &i in smooth {
-            self.g[i] = self.system.inequalities().value(i, &self.x, t);
+            self.g[i] = gaps.value(i, &self.x, t);
             if self.weight[i] * self.lambda[i] > self.g[i] {
                 self.candidate.push(i);
             }
@@ -266,8 +267,8 @@ impl<'a> PositionUpdate<'a> {
     fn newton_step(
         &mut self,
         lagrangian: &mut DiscreteLagrangian<'a>,
-        q: &[f64],
-        t: f64,
+        gaps: &Gaps<'a>,
+        (q, t): (&[f64], f64),
         h: f64,
         smooth: &[usize],
     ) -> Result<(), LinearError> {
@@ -283,7 +284,7 @@ impl<'a> PositionUpdate<'a> {
             return Ok(());
         }
         self.reserve(m);
-        self.trial.evaluate(self.system, &self.x, t + h, &self.closed);
+        self.trial.evaluate(self.system, gaps, &self.x, t + h, &self.closed);
         let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
         for k in 0..m {
             self.scratch.fill(0.0);

@@ -8,6 +8,8 @@
 use nsm_model::{StepError, System};
 use nsm_solvers::small::gram::PivotedCholesky;
 
+use crate::gaps::Gaps;
+
 /// Workspace of the projection.
 #[derive(Debug)]
 pub(crate) struct TangentProjection<'a> {
@@ -39,8 +41,8 @@ impl<'a> TangentProjection<'a> {
     /// Projects `p` at $(q, t)$ onto the equalities and the given contacts.
     pub(crate) fn project(
         &mut self,
-        q: &[f64],
-        t: f64,
+        gaps: &Gaps<'a>,
+        (q, t): (&[f64], f64),
         contacts: &[usize],
         p: &mut [f64],
     ) -> Result<(), StepError> {
@@ -56,7 +58,7 @@ impl<'a> TangentProjection<'a> {
         }
         f_rows.gradients(q, t, &mut self.f);
         for &i in contacts {
-            g_rows.field(i).gradient(q, t, &mut self.g[g_rows.span(i)]);
+            gaps.gradient(i, q, t, &mut self.g);
         }
         let mass = self.system.mass();
         mass.solve(p, &mut self.velocity);

@@ -1,5 +1,6 @@
 //! The thresholds of an integrator, with units and meaning.
 
+use nsm_constraints::ContactTolerance;
 use nsm_model::SystemError;
 
 /// When a gap counts as closed, a velocity as zero, and an equation as solved.
@@ -8,10 +9,8 @@ use nsm_model::SystemError;
 /// run for ever; every comparison of the integrators goes through these numbers instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
-    /// A gap below this is closed (units of the gap).
-    pub gap: f64,
-    /// A gap velocity of this size relative to $|\nabla g|_{M^{-1}} |v|_M$ is zero.
-    pub velocity: f64,
+    /// When a gap is closed and when it does not change.
+    pub contact: ContactTolerance,
     /// Newton stops when its step is below this, relative to the positions and their change.
     pub newton: f64,
     /// Most Newton iterations of a step.
@@ -22,7 +21,8 @@ pub struct Tolerances {
 
 impl Default for Tolerances {
     fn default() -> Self {
-        Self { gap: 1e-10, velocity: 1e-12, newton: 1e-15, iterations: 60, rounds: 10_000 }
+        let contact = ContactTolerance::default();
+        Self { contact, newton: 1e-15, iterations: 60, rounds: 10_000 }
     }
 }
 
@@ -30,8 +30,9 @@ impl Tolerances {
     /// Refuses thresholds that are negative or not finite, and limits of zero.
     pub(crate) fn check(&self) -> Result<(), SystemError> {
         for (what, value) in [
-            ("the gap tolerance", self.gap),
-            ("the velocity tolerance", self.velocity),
+            ("the gap tolerance", self.contact.gap),
+            ("the velocity tolerance", self.contact.velocity),
+            ("the typical speed", self.contact.speed),
             ("the Newton tolerance", self.newton),
         ] {
             if !(value.is_finite() && value >= 0.0) {

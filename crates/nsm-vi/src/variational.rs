@@ -33,7 +33,7 @@ impl Variational {
     /// # Errors
     /// A step that is not positive, negative tolerances, or coordinates without mass.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<VariationalStepper<'a>, SystemError> {
-        let kernel = Kernel::new(system, self.quadrature, self.step, self.tolerances)?;
+        let kernel = Kernel::new(system, self.quadrature, self.step, false, self.tolerances)?;
         Ok(VariationalStepper { kernel, h: self.step, events: Events::default() })
     }
 }
