@@ -4,6 +4,7 @@
 mod direct;
 mod gaps;
 mod gvi;
+mod hybrid;
 mod impact;
 mod inertia;
 mod kernel;
@@ -17,6 +18,7 @@ mod variational;
 
 pub use direct::{ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper};
 pub use gvi::{Gvi, GviStepper};
+pub use hybrid::{EventHandling, Hybrid, HybridStepper};
 pub use impact::Energy;
 pub use lagrangian::DiscreteLagrangian;
 pub use nsm_reflect::{ImpactLaw, Quadrature, Restitution};

@@ -148,9 +148,9 @@ impl<'a> PositionUpdate<'a> {
         self.weigh(h, smooth);
         self.closed.clear();
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.choose_closed(gaps, t + h, smooth, iteration);
-            let scale = norm_inf(&self.x).max(f64::MIN_POSITIVE);
             if settled && iteration > 1 && self.is_converged(before, last, scale) {
                 self.residual = last / scale;
                 self.gather_impulse(smooth);
@@ -162,6 +162,7 @@ impl<'a> PositionUpdate<'a> {
                 .map_err(|error| self.failure(t, &error))?;
             before = if settled { last } else { f64::INFINITY };
             last = norm_inf(&self.step);
+            scale = scale.max(last);
             for (x, d) in self.x.iter_mut().zip(&self.step) {
                 *x += d;
             }
@@ -249,7 +250,7 @@ impl<'a> PositionUpdate<'a> {
         } else {
             last
         };
-        last <= small || (last <= 1e-6 * scale && next <= 0.1 * small) || stalled
+        last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
     }
 
     /// $r = M v_h + \tfrac h2 s_0 - p$: what the constraint impulses must supply.
