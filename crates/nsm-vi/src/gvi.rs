@@ -92,14 +92,23 @@ impl Gvi {
         if system.inequalities().is_rheonomic() {
             return Err(SystemError::DoesNotFit {
                 method: "GVI",
-                why: "a gap depends on time explicitly, and the impact laws know walls at rest only".into(),
+                why:
+                    "a gap depends on time explicitly, and the impact laws know walls at rest only"
+                        .into(),
             });
         }
         let kernel =
             Kernel::new(system, self.quadrature, self.step, self.linearised, self.tolerances)?;
         let (n, m) = (system.dimension(), system.inequalities().len());
         Ok(GviStepper {
-            impact: Impact::new(system, self.quadrature, self.step, self.energy, &self.law, &self.tolerances)?,
+            impact: Impact::new(
+                system,
+                self.quadrature,
+                self.step,
+                self.energy,
+                &self.law,
+                &self.tolerances,
+            )?,
             kernel,
             h: self.step,
             repredict: self.repredict,
@@ -247,11 +256,19 @@ impl GviStepper<'_> {
                 break;
             }
             self.kernel.system.mass().solve(&self.p, &mut self.v);
-            smooth_set(rows, &self.gap, self.impact.gradients(), &self.v, &self.contact, &mut self.smooth);
+            smooth_set(
+                rows,
+                &self.gap,
+                self.impact.gradients(),
+                &self.v,
+                &self.contact,
+                &mut self.smooth,
+            );
             if !reflected && self.smooth.is_empty() {
                 break;
             }
-            report.iterations += self.kernel.advance_position((&state.q, &self.p, t), h, &self.smooth)?;
+            report.iterations +=
+                self.kernel.advance_position((&state.q, &self.p, t), h, &self.smooth)?;
             self.predict_gaps(t)?;
             if !self.repredict || !self.find_new_contacts(&state.q, t) {
                 break;

@@ -15,6 +15,7 @@
 use nsm_constraints::ContactTolerance;
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_reflect::ImpactLaw;
+use nsm_solvers::roots::{Bracket, RootOptions, Side, chandrupatla};
 
 use crate::impact::Impact;
 use crate::kernel::{Kernel, check_state};
@@ -72,8 +73,9 @@ impl Hybrid {
         if system.inequalities().is_rheonomic() {
             return Err(SystemError::DoesNotFit {
                 method: "the hybrid method",
-                why: "a gap depends on time explicitly, and the impact laws know walls at rest only"
-                    .into(),
+                why:
+                    "a gap depends on time explicitly, and the impact laws know walls at rest only"
+                        .into(),
             });
         }
         let (h, quadrature) = (self.step, self.quadrature);
@@ -252,46 +254,38 @@ impl HybridStepper<'_> {
 
     /// Last time before the gap becomes negative within `limit`; none if it is open there.
     fn crossing(&mut self, t: f64, limit: f64, contact: usize) -> Result<Option<f64>, StepError> {
-        let (mut high, mut above) = (limit, self.gap_after(t, limit, contact)?);
-        if above >= 0.0 {
+        let beyond = self.gap_after(t, limit, contact)?;
+        if beyond >= 0.0 {
             return Ok(None);
         }
-        let (mut low, mut below) = (0.0, self.gap_after(t, 0.0, contact)?);
-        if below <= self.contact.gap {
+        let (mut low, mut gap) = (0.0, self.gap_after(t, 0.0, contact)?);
+        if gap <= self.contact.gap {
             // Closed at the start: an event now, or later if the contact opens in between.
             low = limit;
-            while below <= self.contact.gap {
+            while gap <= self.contact.gap {
                 low *= 0.5;
                 if low < 1e-12 * self.h {
                     return Ok(Some(0.0));
                 }
-                below = self.gap_after(t, low, contact)?;
+                gap = self.gap_after(t, low, contact)?;
             }
         }
-        // Illinois: false position that halves the weight of an end that stays.
-        let mut side = 0;
-        for _ in 0..200 {
-            if below == 0.0 || high - low <= 4.0 * f64::EPSILON * limit {
-                break;
-            }
-            let middle = (low * above - high * below) / (above - below);
-            let middle = if middle > low && middle < high { middle } else { 0.5 * (low + high) };
-            let gap = self.gap_after(t, middle, contact)?;
-            if gap >= 0.0 {
-                (low, below) = (middle, gap);
-                if side == 1 {
-                    above *= 0.5;
-                }
-                side = 1;
-            } else {
-                (high, above) = (middle, gap);
-                if side == -1 {
-                    below *= 0.5;
-                }
-                side = -1;
-            }
+        let mut failure = None;
+        let root = Bracket::new(low, gap, limit, beyond).and_then(|bracket| {
+            let f = |h| {
+                self.gap_after(t, h, contact).unwrap_or_else(|error| {
+                    failure = Some(error);
+                    f64::NAN
+                })
+            };
+            let options = RootOptions { side: Side::NonNegative, ..RootOptions::default() };
+            chandrupatla(f, bracket, &options)
+        });
+        match (root, failure) {
+            (_, Some(error)) => Err(error),
+            (Ok(root), None) => Ok(Some(root.x)),
+            (Err(error), None) => Err(StepError::Method { t, source: Box::new(error) }),
         }
-        Ok(Some(low))
     }
 
     /// The root of the gap nearest to the start of the step, before or after it.

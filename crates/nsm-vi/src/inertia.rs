@@ -1,41 +1,68 @@
 //! The matrix of the position update, $A = \tfrac1h M + \tfrac h2\,\partial s_0/\partial q_1$, and its solves.
 //!
 //! Explicit schemes have $A = M/h$ and never factorise. Implicit ones factorise $A$ once per Newton
-//! iteration: by a dense LU on slices while the system is small, by a sparse LU with a fixed pattern
-//! above.
+//! iteration: on slices while the system is tiny, above that dense, banded or sparse by its pattern.
 
-use nsm_model::System;
-use nsm_solvers::LinearError;
+use nsm_model::{System, SystemError};
 use nsm_solvers::small::lu;
+use nsm_solvers::{LinearError, LinearSystem, Structure};
 
 use crate::lagrangian::DiscreteLagrangian;
+
+/// Up to this size a dense factorisation costs less than looking at a pattern.
+const TINY: usize = 12;
 
 /// $A$ and what is needed to solve with it.
 #[derive(Debug)]
 pub(crate) struct Inertia<'a> {
     system: &'a System,
     h: f64,
+    /// Entries of $M$, then of the stiffness.
+    mass: Vec<f64>,
+    pattern: Vec<(usize, usize)>,
+    values: Vec<f64>,
     matrix: Matrix,
-    mass: Vec<(usize, usize, f64)>,
 }
 
 #[derive(Debug)]
 enum Matrix {
     /// $A = M/h$.
     Mass,
-    Dense { lu: Vec<f64>, pivots: Vec<usize> },
+    Tiny {
+        lu: Vec<f64>,
+        pivots: Vec<usize>,
+    },
+    Patterned(Box<LinearSystem>),
 }
 
 impl<'a> Inertia<'a> {
-    pub(crate) fn new(lagrangian: &DiscreteLagrangian<'a>) -> Self {
+    pub(crate) fn new(lagrangian: &DiscreteLagrangian<'a>) -> Result<Self, SystemError> {
         let system = lagrangian.system();
         let n = system.dimension();
+        let (mut pattern, mut mass) = (Vec::new(), Vec::new());
         let matrix = if lagrangian.is_explicit() {
             Matrix::Mass
         } else {
-            Matrix::Dense { lu: vec![0.0; n * n], pivots: vec![0; n] }
+            for (i, j, value) in system.mass().entries() {
+                pattern.push((i, j));
+                mass.push(value);
+            }
+            pattern.extend(lagrangian.loads.stiffness_pattern());
+            if n <= TINY {
+                Matrix::Tiny { lu: vec![0.0; n * n], pivots: vec![0; n] }
+            } else {
+                let matrix =
+                    LinearSystem::new(n, &pattern, Structure::General).map_err(|error| {
+                        SystemError::DoesNotFit {
+                            method: "the position update",
+                            why: error.to_string(),
+                        }
+                    })?;
+                Matrix::Patterned(Box::new(matrix))
+            }
         };
-        Self { system, h: 1.0, matrix, mass: system.mass().entries() }
+        let values = vec![0.0; pattern.len()];
+        Ok(Self { system, h: 1.0, mass, pattern, values, matrix })
     }
 
     /// Forms and factorises $A$ at the last trial position of the Lagrangian.
@@ -47,17 +74,25 @@ impl<'a> Inertia<'a> {
         h: f64,
     ) -> Result<(), LinearError> {
         self.h = h;
+        if matches!(self.matrix, Matrix::Mass) {
+            return Ok(());
+        }
         let n = self.system.dimension();
+        let (inertial, stiffness) = self.values.split_at_mut(self.mass.len());
+        for (value, mass) in inertial.iter_mut().zip(&self.mass) {
+            *value = mass / h;
+        }
+        lagrangian.stiffness(q0, t, h, stiffness);
         match &mut self.matrix {
             Matrix::Mass => Ok(()),
-            Matrix::Dense { lu, pivots } => {
+            Matrix::Tiny { lu, pivots } => {
                 lu.fill(0.0);
-                for &(i, j, m) in &self.mass {
-                    lu[i * n + j] += m / h;
+                for (&(i, j), value) in self.pattern.iter().zip(&self.values) {
+                    lu[i * n + j] += value;
                 }
-                lagrangian.stiffness(q0, t, h, |i, j, value| lu[i * n + j] += value);
-                lu::factor(n, lu, pivots, nsm_solvers::small::tolerance(n))
+                lu::factor(n, lu, pivots, nsm_solvers::small::tolerance(n)).map(|_| ())
             }
+            Matrix::Patterned(matrix) => matrix.factorise(&self.values),
         }
     }
 
@@ -66,12 +101,18 @@ impl<'a> Inertia<'a> {
         match &mut self.matrix {
             Matrix::Mass => {
                 self.system.mass().solve(b, x);
-                x.iter_mut().for_each(|x| *x *= self.h);
+                for x in x.iter_mut() {
+                    *x *= self.h;
+                }
                 Ok(())
             }
-            Matrix::Dense { lu, pivots } => {
+            Matrix::Tiny { lu, pivots } => {
                 x.copy_from_slice(b);
                 lu::solve(self.system.dimension(), lu, pivots, x)
+            }
+            Matrix::Patterned(matrix) => {
+                x.copy_from_slice(b);
+                matrix.solve_in_place(x)
             }
         }
     }

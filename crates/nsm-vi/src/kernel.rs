@@ -35,11 +35,11 @@ impl<'a> Kernel<'a> {
     ) -> Result<Self, SystemError> {
         check_step(h)?;
         tolerances.check()?;
-        system.require_regular_mass()?;
+        check_system(system)?;
         let lagrangian = DiscreteLagrangian::new(system, quadrature);
         Ok(Self {
             system,
-            position: PositionUpdate::new(&lagrangian, tolerances),
+            position: PositionUpdate::new(&lagrangian, tolerances)?,
             lagrangian,
             gaps: Gaps::new(system, linearised),
             tangent: TangentProjection::new(system),
@@ -95,6 +95,13 @@ impl<'a> Kernel<'a> {
         self.system.mass().solve(&state.p, &mut state.v);
         self.lagrangian.accept(&state.q, t);
     }
+}
+
+/// Refuses what these integrators do not know: variable, missing or singular mass, switching.
+pub(crate) fn check_system(system: &System) -> Result<(), SystemError> {
+    system.require_constant_mass("a variational integrator")?;
+    system.require_no_switching("a variational integrator")?;
+    system.require_regular_mass()
 }
 
 /// Refuses a state that does not belong to the system.

@@ -168,22 +168,15 @@ impl<'a> DiscreteLagrangian<'a> {
         }
     }
 
-    /// Hands over the entries of $\tfrac h2\,\partial s_0 / \partial q_1$ at the last trial $q_1$.
-    pub(crate) fn stiffness(
-        &mut self,
-        q0: &[f64],
-        t: f64,
-        h: f64,
-        add: impl FnMut(usize, usize, f64),
-    ) {
+    /// Writes $\tfrac h2\,\partial s_0 / \partial q_1$ at the last trial $q_1$, in the order of the loads.
+    pub(crate) fn stiffness(&mut self, q0: &[f64], t: f64, h: f64, out: &mut [f64]) {
         match self.quadrature {
-            Quadrature::Midpoint => self.loads.stiffness(
-                (&self.point, &self.velocity, t + 0.5 * h),
-                (0.25 * h, 0.5),
-                add,
-            ),
+            Quadrature::Midpoint => {
+                let at = (&self.point[..], &self.velocity[..], t + 0.5 * h);
+                self.loads.stiffness(at, (0.25 * h, 0.5), out);
+            }
             Quadrature::Verlet => {
-                self.loads.stiffness((q0, &self.velocity, t), (0.0, 0.5), add);
+                self.loads.stiffness((q0, &self.velocity, t), (0.0, 0.5), out);
             }
         }
     }

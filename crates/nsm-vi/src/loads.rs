@@ -14,7 +14,6 @@ pub(crate) struct Loads<'a> {
     /// Rows of the potential that must be evaluated.
     varying: Vec<usize>,
     block: Vec<f64>,
-    hessian: Vec<f64>,
     curved: bool,
     damped: bool,
 }
@@ -44,7 +43,6 @@ impl<'a> Loads<'a> {
             constant,
             varying,
             block,
-            hessian: vec![0.0; rows.hessian_entries().len()],
             curved: !rows.hessian_entries().is_empty() || !system.forces().is_empty(),
             damped: system.forces().iter().any(|f| f.depends_on_velocity()),
             system,
@@ -85,36 +83,7 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// Hands over the entries $(i, j)$ of $a\,V'' - a\,f_q - b\,f_v$ one by one; they add up.
-    pub(crate) fn stiffness(
-        &mut self,
-        (q, v, t): (&[f64], &[f64], f64),
-        (a, b): (f64, f64),
-        mut add: impl FnMut(usize, usize, f64),
-    ) {
-        let rows = self.system.potential();
-        if a != 0.0 && !self.hessian.is_empty() {
-            rows.sum_hessian(q, t, &mut self.hessian);
-            for (&(i, j), value) in rows.hessian_entries().iter().zip(&self.hessian) {
-                add(i, j, a * value);
-            }
-        }
-        for force in self.system.forces() {
-            let columns = force.coordinates();
-            let k = columns.len();
-            let block = &mut self.block[..k * k];
-            if a != 0.0 {
-                force.by_position(q, v, t, block);
-                scatter_block(columns, block, -a, &mut add);
-            }
-            if b != 0.0 && force.depends_on_velocity() {
-                force.by_velocity(q, v, t, block);
-                scatter_block(columns, block, -b, &mut add);
-            }
-        }
-    }
-
-    /// Positions that [`stiffness`](Self::stiffness) may write to, in its order.
+    /// Positions of the values that [`stiffness`](Self::stiffness) writes; duplicates add up.
     pub(crate) fn stiffness_pattern(&self) -> Vec<(usize, usize)> {
         let mut pattern = self.system.potential().hessian_entries().to_vec();
         for force in self.system.forces() {
@@ -122,6 +91,40 @@ impl<'a> Loads<'a> {
             pattern.extend(columns.iter().flat_map(|&i| columns.iter().map(move |&j| (i, j))));
         }
         pattern
+    }
+
+    /// Writes $a\,V'' - a\,f_q - b\,f_v$ in the order of [`stiffness_pattern`](Self::stiffness_pattern).
+    pub(crate) fn stiffness(
+        &mut self,
+        (q, v, t): (&[f64], &[f64], f64),
+        (a, b): (f64, f64),
+        out: &mut [f64],
+    ) {
+        let rows = self.system.potential();
+        let (hessian, mut rest) = out.split_at_mut(rows.hessian_entries().len());
+        if a == 0.0 {
+            hessian.fill(0.0);
+        } else if !hessian.is_empty() {
+            rows.sum_hessian(q, t, hessian);
+            for x in hessian.iter_mut() {
+                *x *= a;
+            }
+        }
+        for force in self.system.forces() {
+            let size = force.coordinates().len().pow(2);
+            let (values, after) = rest.split_at_mut(size);
+            rest = after;
+            values.fill(0.0);
+            let block = &mut self.block[..size];
+            if a != 0.0 {
+                force.by_position(q, v, t, block);
+                subtract(a, block, values);
+            }
+            if b != 0.0 && force.depends_on_velocity() {
+                force.by_velocity(q, v, t, block);
+                subtract(b, block, values);
+            }
+        }
     }
 }
 
@@ -131,16 +134,8 @@ fn scatter(columns: &[usize], block: &[f64], out: &mut [f64]) {
     }
 }
 
-fn scatter_block(
-    columns: &[usize],
-    block: &[f64],
-    scale: f64,
-    add: &mut impl FnMut(usize, usize, f64),
-) {
-    let k = columns.len();
-    for (row, &i) in block.chunks_exact(k.max(1)).zip(columns) {
-        for (value, &j) in row.iter().zip(columns) {
-            add(i, j, scale * value);
-        }
+fn subtract(factor: f64, block: &[f64], out: &mut [f64]) {
+    for (out, x) in out.iter_mut().zip(block) {
+        *out -= factor * x;
     }
 }

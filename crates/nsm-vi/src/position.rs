@@ -10,7 +10,7 @@
 //! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
 
 use nsm_constraints::Rows;
-use nsm_model::{StepError, System};
+use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::LinearError;
 use nsm_solvers::small::{lu, norm_inf, qr::PivotedQr};
 
@@ -77,7 +77,14 @@ impl Gradients {
         }
     }
 
-    fn evaluate(&mut self, system: &System, gaps: &Gaps<'_>, q: &[f64], t: f64, contacts: &[usize]) {
+    fn evaluate(
+        &mut self,
+        system: &System,
+        gaps: &Gaps<'_>,
+        q: &[f64],
+        t: f64,
+        contacts: &[usize],
+    ) {
         system.equalities().gradients(q, t, &mut self.f);
         for &i in contacts {
             gaps.gradient(i, q, t, &mut self.g);
@@ -86,16 +93,19 @@ impl Gradients {
 }
 
 impl<'a> PositionUpdate<'a> {
-    pub(crate) fn new(lagrangian: &DiscreteLagrangian<'a>, tolerances: Tolerances) -> Self {
+    pub(crate) fn new(
+        lagrangian: &DiscreteLagrangian<'a>,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
         let system = lagrangian.system();
         let n = system.dimension();
         let (equal, unequal) = (system.equalities().len(), system.inequalities().len());
         // Room for every contact of a small system; large ones grow with the largest smooth set met.
         let m = equal + unequal.min(64);
-        Self {
+        Ok(Self {
             system,
             tolerances,
-            inertia: Inertia::new(lagrangian),
+            inertia: Inertia::new(lagrangian)?,
             x: vec![0.0; n],
             impulse: vec![0.0; n],
             pressed: false,
@@ -119,7 +129,7 @@ impl<'a> PositionUpdate<'a> {
             rhs: vec![0.0; m],
             z: vec![0.0; m],
             qr: PivotedQr::new(m, m),
-        }
+        })
     }
 
     /// Solves the update; the result is in `x`, `impulse`, `lambda`, `nu`. Returns the iterations.
@@ -181,7 +191,14 @@ impl<'a> PositionUpdate<'a> {
     }
 
     /// The explicit flight $x = q + h M^{-1}(p - \tfrac h2 s_0)$.
-    fn fly(&mut self, lagrangian: &mut DiscreteLagrangian<'a>, q: &[f64], p: &[f64], t: f64, h: f64) {
+    fn fly(
+        &mut self,
+        lagrangian: &mut DiscreteLagrangian<'a>,
+        q: &[f64],
+        p: &[f64],
+        t: f64,
+        h: f64,
+    ) {
         lagrangian.slope_at_start(q, t, h);
         let half = 0.5 * h;
         if let Some(inverse) = self.system.mass().as_inverse_diagonal() {
@@ -211,7 +228,13 @@ impl<'a> PositionUpdate<'a> {
     }
 
     /// Evaluates the constraints at `x` and chooses the closed contacts; whether they are the same.
-    fn choose_closed(&mut self, gaps: &Gaps<'a>, t: f64, smooth: &[usize], iteration: usize) -> bool {
+    fn choose_closed(
+        &mut self,
+        gaps: &Gaps<'a>,
+        t: f64,
+        smooth: &[usize],
+        iteration: usize,
+    ) -> bool {
         self.system.equalities().values(&self.x, t, &mut self.f);
         self.candidate.clear();
         for &i in smooth {
@@ -331,7 +354,7 @@ impl<'a> PositionUpdate<'a> {
         factor.copy_from_slice(schur);
         z.copy_from_slice(&self.rhs[..m]);
         match lu::factor(m, factor, &mut self.pivots[..m], RANK) {
-            Ok(()) => lu::solve(m, factor, &self.pivots[..m], z),
+            Ok(_) => lu::solve(m, factor, &self.pivots[..m], z),
             Err(LinearError::Singular { .. }) => {
                 self.qr.factor(m, m, schur, RANK)?;
                 self.qr.solve_minimum_norm(&self.rhs[..m], z).map(|_| ())
@@ -373,21 +396,13 @@ impl<'a> PositionUpdate<'a> {
     }
 
     fn failure(&self, t: f64, error: &LinearError) -> StepError {
-        match *error {
-            LinearError::Singular { pivot, .. } => StepError::Singular {
-                t,
-                what: "the matrix of the position update",
-                culprit: self.system.names().get(pivot).cloned().unwrap_or_default(),
-            },
-            _ => {
-                let (i, _) = largest(&self.r);
-                StepError::NotFinite {
-                    t,
-                    what: "the equation of motion",
-                    culprit: self.system.names()[i].clone(),
-                }
-            }
+        let names = self.system.names();
+        if let LinearError::Singular { pivot, .. } = *error {
+            let culprit = names.get(pivot).cloned().unwrap_or_default();
+            return StepError::Singular { t, what: "the matrix of the position update", culprit };
         }
+        let (i, _) = largest(&self.r);
+        StepError::NotFinite { t, what: "the equation of motion", culprit: names[i].clone() }
     }
 }
 

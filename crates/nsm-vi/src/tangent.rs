@@ -63,8 +63,11 @@ impl<'a> TangentProjection<'a> {
         let mass = self.system.mass();
         mass.solve(p, &mut self.velocity);
         for k in 0..m {
-            let (rows, i, gradients) =
-                if k < equal { (f_rows, k, &self.f) } else { (g_rows, contacts[k - equal], &self.g) };
+            let (rows, i, gradients) = if k < equal {
+                (f_rows, k, &self.f)
+            } else {
+                (g_rows, contacts[k - equal], &self.g)
+            };
             self.rhs[k] = -rows.row_dot(i, gradients, &self.velocity);
             let field = rows.field(i);
             if field.is_rheonomic() {

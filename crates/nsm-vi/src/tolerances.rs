@@ -36,7 +36,11 @@ impl Tolerances {
             ("the Newton tolerance", self.newton),
         ] {
             if !(value.is_finite() && value >= 0.0) {
-                return Err(SystemError::Parameter { what, must: "finite and not negative", value });
+                return Err(SystemError::Parameter {
+                    what,
+                    must: "finite and not negative",
+                    value,
+                });
             }
         }
         for (what, count) in [

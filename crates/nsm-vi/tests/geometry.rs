@@ -34,11 +34,7 @@ fn tangents(x: &[f64], e: f64, map: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>
 }
 
 /// Largest change of $\omega$ between tangents of `embed` and of `step` after it.
-fn defect(
-    x: &[f64],
-    embed: impl Fn(&[f64]) -> State,
-    step: impl Fn(State) -> State,
-) -> f64 {
+fn defect(x: &[f64], embed: impl Fn(&[f64]) -> State, step: impl Fn(State) -> State) -> f64 {
     let before = tangents(x, 1e-3, |y| phase(&embed(y)));
     let after = tangents(x, 1e-3, |y| phase(&step(embed(y))));
     let mut worst = 0.0_f64;
@@ -198,9 +194,15 @@ fn smooth_motion_is_integrated_with_order_two() {
     let swing = double_pendulum_state(&pendulum, [0.7, -0.4, 1.3, -2.0]);
     let (spheres, sliding) = spheres();
     for quadrature in BOTH {
-        let free = |h: f64, n| advance(Variational::new(h, quadrature).stepper(&oscillator).unwrap(), start.clone(), n);
-        let rods = |h: f64, n| advance(Variational::new(h, quadrature).stepper(&pendulum).unwrap(), swing.clone(), n);
-        let slide = |h: f64, n| advance(Gvi::new(h, quadrature).stepper(&spheres).unwrap(), sliding.clone(), n);
+        let free = |h: f64, n| {
+            advance(Variational::new(h, quadrature).stepper(&oscillator).unwrap(), start.clone(), n)
+        };
+        let rods = |h: f64, n| {
+            advance(Variational::new(h, quadrature).stepper(&pendulum).unwrap(), swing.clone(), n)
+        };
+        let slide = |h: f64, n| {
+            advance(Gvi::new(h, quadrature).stepper(&spheres).unwrap(), sliding.clone(), n)
+        };
         let order = |run: &dyn Fn(f64, usize) -> State, h: f64, n: usize| {
             let (a, b, c) = (run(h, n), run(h / 2.0, 2 * n), run(h / 4.0, 4 * n));
             (distance(&a, &b) / distance(&b, &c)).log2()

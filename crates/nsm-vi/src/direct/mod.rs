@@ -14,9 +14,9 @@ pub use newmark::{ContactForce, Newmark, NewmarkStepper};
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 
-use crate::kernel::check_state;
-use crate::tolerances::check_step;
 use crate::Tolerances;
+use crate::kernel::{check_state, check_system};
+use crate::tolerances::check_step;
 use update::{DirectUpdate, Scheme};
 
 /// Where a direct method enforces the constraints.
@@ -53,7 +53,7 @@ impl Direct {
     pub fn stepper<'a>(&self, system: &'a System) -> Result<DirectStepper<'a>, SystemError> {
         check_step(self.step)?;
         self.tolerances.check()?;
-        system.require_regular_mass()?;
+        check_system(system)?;
         Ok(DirectStepper {
             system,
             update: DirectUpdate::new(system, self.tolerances),

@@ -11,7 +11,7 @@ use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemErr
 use super::energy;
 use super::update::{DirectUpdate, Scheme};
 use crate::Tolerances;
-use crate::kernel::check_state;
+use crate::kernel::{check_state, check_system};
 use crate::tolerances::check_step;
 
 /// How a [`Newmark`] method weighs the constraint force over a step.
@@ -55,7 +55,7 @@ impl Newmark {
     pub fn stepper<'a>(&self, system: &'a System) -> Result<NewmarkStepper<'a>, SystemError> {
         check_step(self.step)?;
         self.tolerances.check()?;
-        system.require_regular_mass()?;
+        check_system(system)?;
         let range = |what, value: f64, limit: f64, must| {
             let fits = (0.0..=limit).contains(&value);
             if fits { Ok(()) } else { Err(SystemError::Parameter { what, must, value }) }
@@ -69,7 +69,9 @@ impl Newmark {
         }
         let constrained = !(system.equalities().is_empty() && system.inequalities().is_empty());
         if constrained && self.contact == ContactForce::Consistent && self.beta == 0.0 {
-            return Err(misfit("with beta = 0 the constraint force cannot move the end of the step"));
+            return Err(misfit(
+                "with beta = 0 the constraint force cannot move the end of the step",
+            ));
         }
         let n = system.dimension();
         Ok(NewmarkStepper {
@@ -129,7 +131,8 @@ impl Stepper for NewmarkStepper<'_> {
         let share = if consistent { gamma / beta } else { 2.0 };
         for (i, b) in self.b.iter_mut().enumerate() {
             let smooth = (1.0 - gamma) * self.start[i] + gamma * self.end[i];
-            let impulse = if self.update.impulse[i] == 0.0 { 0.0 } else { share * self.update.impulse[i] };
+            let impulse =
+                if self.update.impulse[i] == 0.0 { 0.0 } else { share * self.update.impulse[i] };
             *b = state.p[i] - h * smooth + impulse;
         }
         if let Some(i) = self.b.iter().position(|p| !p.is_finite()) {

@@ -53,6 +53,8 @@ pub(super) struct DirectUpdate<'a> {
     place: Vec<f64>,
     velocity: Vec<f64>,
     slope: Vec<f64>,
+    pattern: Vec<(usize, usize)>,
+    stiffness: Vec<f64>,
     mass: Vec<(usize, usize, f64)>,
     matrix: Vec<f64>,
     factor: Vec<f64>,
@@ -68,9 +70,13 @@ impl<'a> DirectUpdate<'a> {
         let (f, g) = (system.equalities(), system.inequalities());
         let block = f.largest_block().max(g.largest_block());
         let size = n + f.len() + g.len();
+        let loads = Loads::new(system);
+        let pattern = loads.stiffness_pattern();
         Self {
             system,
-            loads: Loads::new(system),
+            loads,
+            stiffness: vec![0.0; pattern.len()],
+            pattern,
             tolerances,
             x: vec![0.0; n],
             impulse: vec![0.0; n],
@@ -115,7 +121,10 @@ impl<'a> DirectUpdate<'a> {
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.constraints(q, t, h, scheme, iteration);
-            if settled && (last <= self.tolerances.newton * scale || (last >= 0.5 * before && last <= 1e-9 * scale)) {
+            if settled
+                && (last <= self.tolerances.newton * scale
+                    || (last >= 0.5 * before && last <= 1e-9 * scale))
+            {
                 self.residual = last / scale;
                 self.gather();
                 return Ok(iteration - 1);
@@ -131,9 +140,11 @@ impl<'a> DirectUpdate<'a> {
                 return Err(self.failure(t, &LinearError::NotFinite { what: "step", index: 0 }));
             }
         }
-        let worst = (0..self.lambda.len())
-            .min_by(|&i, &j| self.g[i].total_cmp(&self.g[j]))
-            .map_or_else(|| self.system.names()[0].clone(), |i| self.system.inequalities().name(i).to_owned());
+        let worst =
+            (0..self.lambda.len()).min_by(|&i, &j| self.g[i].total_cmp(&self.g[j])).map_or_else(
+                || self.system.names()[0].clone(),
+                |i| self.system.inequalities().name(i).to_owned(),
+            );
         Err(StepError::NotConverged {
             t,
             what: "the direct update",
@@ -192,11 +203,27 @@ impl<'a> DirectUpdate<'a> {
         let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
         for i in 0..equal {
             let weight = -scheme.alpha * self.nu[i];
-            add_curvature(f_rows, i, (&self.place, t + scheme.alpha * h), weight, &mut self.curvature, size, matrix);
+            add_curvature(
+                f_rows,
+                i,
+                (&self.place, t + scheme.alpha * h),
+                weight,
+                &mut self.curvature,
+                size,
+                matrix,
+            );
         }
         for &i in &self.closed {
             let weight = -scheme.alpha * self.lambda[i];
-            add_curvature(g_rows, i, (&self.place, t + scheme.alpha * h), weight, &mut self.curvature, size, matrix);
+            add_curvature(
+                g_rows,
+                i,
+                (&self.place, t + scheme.alpha * h),
+                weight,
+                &mut self.curvature,
+                size,
+                matrix,
+            );
         }
         for k in 0..m {
             let (columns, gradient, value) = if k < equal {
@@ -221,17 +248,17 @@ impl<'a> DirectUpdate<'a> {
         for ((r, b), s) in self.rhs.iter_mut().zip(b).zip(&self.slope) {
             *r = b - *r - scheme.w * s;
         }
-        self.loads.stiffness(
-            (&self.place, &self.velocity, time),
-            (scheme.w * scheme.a, scheme.w / h),
-            |i, j, value| matrix[i * size + j] += value,
-        );
+        let at = (&self.place[..], &self.velocity[..], time);
+        self.loads.stiffness(at, (scheme.w * scheme.a, scheme.w / h), &mut self.stiffness);
+        for (&(i, j), value) in self.pattern.iter().zip(&self.stiffness) {
+            matrix[i * size + j] += value;
+        }
         let factor = &mut self.factor[..size * size];
         factor.copy_from_slice(matrix);
         let solution = &mut self.solution[..size];
         solution.copy_from_slice(&self.rhs[..size]);
         match lu::factor(size, factor, &mut self.pivots[..size], 1e-12) {
-            Ok(()) => lu::solve(size, factor, &self.pivots[..size], solution)?,
+            Ok(_) => lu::solve(size, factor, &self.pivots[..size], solution)?,
             Err(LinearError::Singular { .. }) => {
                 self.qr.factor(size, size, matrix, 1e-12)?;
                 self.qr.solve_minimum_norm(&self.rhs[..size], solution)?;
@@ -256,17 +283,12 @@ impl<'a> DirectUpdate<'a> {
 
     fn failure(&self, t: f64, error: &LinearError) -> StepError {
         let names = self.system.names();
-        match *error {
-            LinearError::Singular { pivot, .. } => StepError::Singular {
-                t,
-                what: "the matrix of the direct update",
-                culprit: names.get(pivot).or(names.first()).cloned().unwrap_or_default(),
-            },
-            _ => {
-                let i = self.x.iter().position(|x| !x.is_finite()).unwrap_or(0);
-                StepError::NotFinite { t, what: "position", culprit: names[i].clone() }
-            }
+        if let LinearError::Singular { pivot, .. } = *error {
+            let culprit = names.get(pivot).or(names.first()).cloned().unwrap_or_default();
+            return StepError::Singular { t, what: "the matrix of the direct update", culprit };
         }
+        let i = self.x.iter().position(|x| !x.is_finite()).unwrap_or(0);
+        StepError::NotFinite { t, what: "position", culprit: names[i].clone() }
     }
 }
 
