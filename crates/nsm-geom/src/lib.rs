@@ -13,11 +13,13 @@
 //! \[TL\]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid
 //! systems.
 
+pub mod distance;
 pub mod error;
 mod hull;
 pub mod mass;
 pub mod plane;
 pub mod plane_gap;
+mod polarity;
 pub mod polyhedron;
 mod predicates;
 mod ray;
@@ -27,6 +29,7 @@ pub mod shape;
 pub mod so3;
 pub mod stumpff;
 
+pub use distance::{BodyGap, body_gap};
 pub use error::GeomError;
 pub use mass::MassProperties;
 pub use plane::Plane;

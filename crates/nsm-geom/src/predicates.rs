@@ -35,52 +35,66 @@ pub(crate) fn orient3d(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> Ordering {
 fn exact(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> Ordering {
     let difference = |p: &Vec3, i: usize| {
         let (s, e) = two_sum(p[i], -d[i]);
-        Expansion(vec![e, s])
+        let mut difference = Expansion::ZERO;
+        difference.add(e);
+        difference.add(s);
+        difference
     };
     let [u, v, w] = [a, b, c].map(|p| [0, 1, 2].map(|i| difference(p, i)));
     let minor = |p: &[Expansion; 3], q: &[Expansion; 3]| {
         let mut m = p[0].times(&q[1]);
-        for t in q[0].times(&p[1]).0 {
+        for t in q[0].times(&p[1]).terms() {
             m.add(-t);
         }
         m
     };
-    let mut det = Expansion(Vec::new());
+    let mut det = Expansion::ZERO;
     for (z, p, q) in [(&u[2], &v, &w), (&v[2], &w, &u), (&w[2], &u, &v)] {
-        for t in minor(p, q).times(z).0 {
-            det.add(t);
+        for t in minor(p, q).times(z).terms() {
+            det.add(*t);
         }
     }
-    let leading = det.0.iter().rev().find(|t| **t != 0.0).copied().unwrap_or(0.0);
+    let leading = det.terms().last().copied().unwrap_or(0.0);
     leading.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
 }
 
-/// A sum of non-overlapping doubles, smallest first.
-struct Expansion(Vec<f64>);
+/// A sum of non-overlapping non-zero doubles, smallest first. The determinant needs at most 192 of them:
+/// three products of a difference (2) with a minor of products of differences (2 · 8), each term twice.
+struct Expansion {
+    terms: [f64; 192],
+    len: usize,
+}
 
 impl Expansion {
+    const ZERO: Self = Self { terms: [0.0; 192], len: 0 };
+
+    fn terms(&self) -> &[f64] {
+        &self.terms[..self.len]
+    }
+
     /// Shewchuk's GROW-EXPANSION, dropping zeros.
     fn add(&mut self, b: f64) {
         let mut q = b;
         let mut kept = 0;
-        for i in 0..self.0.len() {
-            let (s, e) = two_sum(q, self.0[i]);
+        for i in 0..self.len {
+            let (s, e) = two_sum(q, self.terms[i]);
             if e != 0.0 {
-                self.0[kept] = e;
+                self.terms[kept] = e;
                 kept += 1;
             }
             q = s;
         }
-        self.0.truncate(kept);
         if q != 0.0 {
-            self.0.push(q);
+            self.terms[kept] = q;
+            kept += 1;
         }
+        self.len = kept;
     }
 
     fn times(&self, other: &Self) -> Self {
-        let mut product = Self(Vec::new());
-        for &p in &self.0 {
-            for &q in &other.0 {
+        let mut product = Self::ZERO;
+        for &p in self.terms() {
+            for &q in other.terms() {
                 let high = p * q;
                 product.add(p.mul_add(q, -high));
                 product.add(high);

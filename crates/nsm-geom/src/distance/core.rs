@@ -1,0 +1,154 @@
+//! A convex body as a core plus a radius, at a pose in the inertial frame.
+
+use crate::{
+    Mat3, Polyhedron, Pose, Shape, SignedDistance, Vec3,
+    shape::{Cuboid, Cylinder, Ellipsoid, Intersection, primitive::unit_or_zero},
+};
+
+/// What remains of a shape when its rounding is taken off.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind<'a> {
+    Point,
+    /// Along the third axis, with this half length.
+    Segment(f64),
+    Cuboid(&'a Cuboid),
+    Polyhedron(&'a Polyhedron),
+    Ellipsoid(&'a Ellipsoid),
+    Cylinder(&'a Cylinder),
+    Intersection(&'a Intersection),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Core<'a> {
+    pub(super) kind: Kind<'a>,
+    pub(super) pose: Pose,
+    pub(super) radius: f64,
+}
+
+/// Calls `visit` with each convex part of a shape at a pose.
+pub(super) fn each_convex_part(shape: &Shape, pose: &Pose, visit: &mut dyn FnMut(Core)) {
+    visit_parts(shape, pose, 0.0, visit);
+}
+
+fn visit_parts(shape: &Shape, pose: &Pose, radius: f64, visit: &mut dyn FnMut(Core)) {
+    let (kind, own) = match shape {
+        Shape::Union(u) => {
+            u.parts().iter().for_each(|p| visit_parts(p, pose, radius, visit));
+            return;
+        }
+        Shape::Placed(p) => return visit_parts(p.shape(), &(*pose * *p.pose()), radius, visit),
+        Shape::Rounded(r) => return visit_parts(r.shape(), pose, radius + r.radius(), visit),
+        Shape::Sphere(s) => (Kind::Point, s.radius()),
+        Shape::Capsule(s) => (Kind::Segment(s.half_length()), s.radius()),
+        Shape::Cuboid(s) => (Kind::Cuboid(s), 0.0),
+        Shape::Polyhedron(s) => (Kind::Polyhedron(s), 0.0),
+        Shape::Ellipsoid(s) => (Kind::Ellipsoid(s), 0.0),
+        Shape::Cylinder(s) => (Kind::Cylinder(s), 0.0),
+        Shape::Intersection(s) => (Kind::Intersection(s), 0.0),
+    };
+    visit(Core { kind, pose: *pose, radius: radius + own });
+}
+
+impl Core<'_> {
+    /// Support point of the core in the inertial frame.
+    #[inline]
+    pub(super) fn support(&self, u: &Vec3) -> Vec3 {
+        let local = self.pose.rot.tr_mul(u);
+        let p = match self.kind {
+            Kind::Point => return self.pose.x,
+            Kind::Segment(l) => Vec3::new(0.0, 0.0, l.copysign(local.z)),
+            Kind::Cuboid(s) => s.support(&local),
+            Kind::Polyhedron(s) => s.support(&local),
+            Kind::Ellipsoid(s) => s.support(&local),
+            Kind::Cylinder(s) => s.support(&local),
+            Kind::Intersection(s) => s.support(&local),
+        };
+        self.pose.act(&p)
+    }
+
+    pub(super) fn is_point(&self) -> bool {
+        matches!(self.kind, Kind::Point)
+    }
+
+    pub(super) fn is_curved(&self) -> bool {
+        matches!(self.kind, Kind::Ellipsoid(_) | Kind::Cylinder(_) | Kind::Intersection(_))
+    }
+
+    /// A point within the core.
+    pub(super) fn centre(&self) -> Vec3 {
+        match self.kind {
+            Kind::Polyhedron(s) => {
+                self.pose.act(&(s.vertices().iter().sum::<Vec3>() / s.vertices().len() as f64))
+            }
+            Kind::Intersection(s) => self.pose.act(s.inner_point()),
+            _ => self.pose.x,
+        }
+    }
+
+    /// Exact signed distance of a point to the core, or `None` for an intersection, whose is not exact.
+    pub(super) fn signed_distance(&self, z: &Vec3) -> Option<SignedDistance> {
+        let local = self.pose.act_inverse(z);
+        let psi = match self.kind {
+            Kind::Point => from_nearest(&local, &Vec3::zeros()),
+            Kind::Segment(l) => from_nearest(&local, &Vec3::new(0.0, 0.0, local.z.clamp(-l, l))),
+            Kind::Cuboid(s) => s.signed_distance(&local),
+            Kind::Polyhedron(s) => s.signed_distance(&local),
+            Kind::Ellipsoid(s) => s.signed_distance(&local),
+            Kind::Cylinder(s) => s.signed_distance(&local),
+            Kind::Intersection(_) => return None,
+        };
+        Some(SignedDistance { value: psi.value, gradient: psi.gradient.map(|g| self.pose.rot * g) })
+    }
+
+    /// $\nabla^2h(u)$ in the inertial frame, or `None` where it is not known.
+    pub(super) fn curvature(&self, u: &Vec3) -> Option<Mat3> {
+        let local = self.pose.rot.tr_mul(u);
+        let h = match self.kind {
+            Kind::Ellipsoid(s) => {
+                let e = s.semi_axes();
+                let w = e.component_mul(&local);
+                let q = unit_or_zero(&w);
+                let scaled = Mat3::identity() - q * q.transpose();
+                Mat3::from_fn(|i, j| e[i] * scaled[(i, j)] * e[j]) / w.norm()
+            }
+            Kind::Cylinder(s) => {
+                let across = local.x.hypot(local.y);
+                if across == 0.0 {
+                    return None;
+                }
+                let tangent = Vec3::new(-local.y, local.x, 0.0) / across;
+                tangent * tangent.transpose() * (s.radius() / across)
+            }
+            Kind::Intersection(_) => return None,
+            _ => return Some(Mat3::zeros()),
+        };
+        Some(self.pose.rot * h * self.pose.rot.transpose())
+    }
+
+    /// Directions in which the core is flat where normal `u` touches it, as far as support points `points`
+    /// of the contact tell.
+    pub(super) fn flat_directions(&self, u: &Vec3, points: &[Vec3], push: &mut dyn FnMut(Vec3)) {
+        match self.kind {
+            Kind::Point | Kind::Ellipsoid(_) | Kind::Intersection(_) => {}
+            Kind::Cylinder(_) => {
+                let local = self.pose.rot.tr_mul(u);
+                if local.x.hypot(local.y) < NEARLY_FLAT {
+                    push(self.pose.rot.column(0).into_owned());
+                    push(self.pose.rot.column(1).into_owned());
+                } else if local.z.abs() < NEARLY_FLAT {
+                    push(self.pose.rot.column(2).into_owned());
+                }
+            }
+            _ => points.iter().skip(1).for_each(|p| push(p - points[0])),
+        }
+    }
+}
+
+/// Sine of the angle to a cap or side within which a cylinder is tried as lying flat.
+const NEARLY_FLAT: f64 = 1e-4;
+
+fn from_nearest(z: &Vec3, nearest: &Vec3) -> SignedDistance {
+    let r = z - nearest;
+    let d = r.norm();
+    SignedDistance { value: d, gradient: (d > 0.0).then(|| r / d) }
+}
