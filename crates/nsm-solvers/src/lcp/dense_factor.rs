@@ -2,6 +2,7 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::{cholesky, lu};
+use faer::perm::PermRef;
 use faer::prelude::default;
 use faer::{Conj, Mat, MatMut, Par};
 
@@ -113,20 +114,19 @@ impl DenseLu {
         }
     }
 
-    /// Factors and solves $A_{SS} x_S = b_S$ in one go, where `column(j, out)` writes column `j` of
-    /// the whole matrix at the rows given; false when the answer is not finite.
-    pub(crate) fn solve(
+    /// Factors the principal submatrix on the rows for which `member` holds; returns the ratio of its
+    /// smallest pivot to its largest, zero when it is singular.
+    pub(crate) fn factor(
         &mut self,
         n: usize,
         member: impl Fn(usize) -> bool,
         entry: impl Fn(usize, usize) -> f64,
-        x: &mut [f64],
-    ) -> bool {
+    ) -> f64 {
         self.rows.clear();
         self.rows.extend((0..n).filter(|&i| member(i)));
         let k = self.rows.len();
         if k == 0 {
-            return true;
+            return 1.0;
         }
         for (c, &j) in self.rows.iter().enumerate() {
             let target = self.factor.col_as_slice_mut(c);
@@ -134,44 +134,73 @@ impl DenseLu {
                 target[r] = entry(self.rows[r], j);
             }
         }
-        for (p, &i) in self.rows.iter().enumerate() {
-            self.rhs[p] = x[i];
-        }
         let stack = MemStack::new(&mut self.memory);
-        let mut block = self.factor.as_mut().submatrix_mut(0, 0, k, k);
-        let (_, permutation) = lu::partial_pivoting::factor::lu_in_place(
-            block.as_mut(),
+        let block = self.factor.as_mut().submatrix_mut(0, 0, k, k);
+        lu::partial_pivoting::factor::lu_in_place(
+            block,
             &mut self.perm[..k],
             &mut self.perm_inverse[..k],
             Par::Seq,
             stack,
             default(),
         );
+        // faer factors singular matrices without complaint.
         let (mut least, mut largest) = (f64::INFINITY, 0.0_f64);
         for c in 0..k {
-            let pivot = block[(c, c)].abs();
+            let pivot = self.factor[(c, c)].abs();
+            if pivot.is_nan() {
+                return 0.0;
+            }
             least = least.min(pivot);
             largest = largest.max(pivot);
         }
-        if least.is_nan() || least <= f64::EPSILON * 1e-2 * largest {
-            return false;
+        if largest > 0.0 { least / largest } else { 0.0 }
+    }
+
+    /// Solves in place for one packed right-hand side (an entry per row of the submatrix).
+    pub(crate) fn solve_packed(&mut self, rhs: &mut [f64]) {
+        let k = self.rows.len();
+        if k == 0 {
+            return;
         }
-        let rhs = MatMut::from_column_major_slice_mut(&mut self.rhs[..k], k, 1);
+        let block = self.factor.as_ref().submatrix(0, 0, k, k);
+        let permutation = PermRef::new_checked(&self.perm[..k], &self.perm_inverse[..k], k);
+        let stack = MemStack::new(&mut self.memory);
         lu::partial_pivoting::solve::solve_in_place_with_conj(
-            block.as_ref(),
-            block.as_ref(),
+            block,
+            block,
             permutation,
             Conj::No,
-            rhs,
+            MatMut::from_column_major_slice_mut(&mut rhs[..k], k, 1),
             Par::Seq,
             stack,
         );
-        if self.rhs[..k].iter().any(|v| !v.is_finite()) {
+    }
+
+    /// Factors and solves $A_{SS} x_S = b_S$; the other entries of `x` stay. False when the
+    /// submatrix is singular or the answer not finite.
+    pub(crate) fn solve(
+        &mut self,
+        n: usize,
+        member: impl Fn(usize) -> bool,
+        entry: impl Fn(usize, usize) -> f64,
+        x: &mut [f64],
+    ) -> bool {
+        if self.factor(n, member, entry) <= 1e-2 * f64::EPSILON {
             return false;
         }
+        let mut rhs = core::mem::take(&mut self.rhs);
         for (p, &i) in self.rows.iter().enumerate() {
-            x[i] = self.rhs[p];
+            rhs[p] = x[i];
         }
-        true
+        self.solve_packed(&mut rhs);
+        let finite = rhs[..self.rows.len()].iter().all(|v| v.is_finite());
+        if finite {
+            for (p, &i) in self.rows.iter().enumerate() {
+                x[i] = rhs[p];
+            }
+        }
+        self.rhs = rhs;
+        finite
     }
 }

@@ -1,6 +1,7 @@
 //! Why a linear complementarity problem was not solved, with the best point reached.
 
 use super::{Method, Solution};
+use crate::least_squares::LeastSquaresError;
 
 /// Why a solve ended without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -48,6 +49,12 @@ pub enum LcpError {
         /// The method asked for.
         method: Method,
         /// Position of the entry.
+        index: usize,
+    },
+    /// The chain sweep needs a tridiagonal matrix with couplings that are not positive.
+    #[error("not a chain: the coupling in column {index} is positive or too far from the diagonal")]
+    NotAChain {
+        /// The first column that breaks the pattern.
         index: usize,
     },
     /// A linear system inside the method was singular or not positive definite.
@@ -103,6 +110,27 @@ pub enum LcpError {
 }
 
 impl LcpError {
+    pub(crate) fn from_least_squares(method: Method, error: LeastSquaresError) -> Self {
+        match error {
+            LeastSquaresError::Infeasible { index, residual } => {
+                Self::Infeasible { method, index, residual }
+            }
+            LeastSquaresError::Stalled { iterations, residual } => {
+                Self::Stalled { method, iterations, residual }
+            }
+            LeastSquaresError::PositiveCoupling { index } | LeastSquaresError::Bounds { index } => {
+                Self::NotAChain { index }
+            }
+            LeastSquaresError::NotFinite { what, index } => Self::NotFinite { what, index },
+            LeastSquaresError::Size { what, expected, found } => {
+                Self::Size { what, expected, found }
+            }
+            LeastSquaresError::Capacity { n, capacity } => {
+                Self::Size { what: "workspace", expected: n, found: capacity }
+            }
+        }
+    }
+
     /// Natural residual of the best point, where there is one.
     pub fn residual(&self) -> Option<f64> {
         match *self {
@@ -137,6 +165,12 @@ impl LcpError {
     /// Whether the input itself was refused, so that no other method can help.
     pub fn is_invalid_input(&self) -> bool {
         matches!(self, Self::Size { .. } | Self::Pattern { .. } | Self::NotFinite { .. })
+    }
+}
+
+impl From<LeastSquaresError> for LcpError {
+    fn from(error: LeastSquaresError) -> Self {
+        Self::from_least_squares(Method::ActiveSet, error)
     }
 }
 

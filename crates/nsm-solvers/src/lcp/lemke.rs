@@ -4,7 +4,8 @@
 //! variable complementary to the one that left enters next, until $z_0$ leaves (solved) or no
 //! variable blocks (a secondary ray) [Lemke 1965; Cottle, Pang & Stone 1992, algorithm 4.4.1]. Ties in the ratio test are broken by the rows of
 //! $B^{-1}(q\,|\,I)$ in lexicographic order, so that no basis repeats and the path is finite for every matrix
-//! [Cottle, Pang & Stone 1992, §4.9]. $d_i$ is the size of row $i$, which makes the path independent of row scaling.
+//! [Cottle, Pang & Stone 1992, §4.9]. $d_i$ is the size of row $i$ of $M$, which makes the path independent of row
+//! scaling without creating ties of its own.
 //!
 //! Processes copositive-plus matrices: there a ray means that $Mz + q \ge 0$, $z \ge 0$ has no solution, and the ray's
 //! direction is the certificate.
@@ -93,7 +94,7 @@ impl Lemke {
         self.tableau.fill(0.0);
         for i in 0..n {
             let row = &mut self.tableau[i * stride..(i + 1) * stride];
-            let mut size = q[i].abs();
+            let mut size = 0.0_f64;
             row[0] = q[i];
             row[1 + i] = 1.0;
             for j in 0..n {
@@ -157,8 +158,10 @@ impl Lemke {
                 break;
             }
             let ratio = |i: usize| self.tableau[i * stride + k] / self.tableau[i * stride + column];
-            let least = self.ties.iter().fold(f64::INFINITY, |m, &i| m.min(ratio(i)));
-            let slack = 1e-13 * least.abs();
+            let (least, size) = self.ties.iter().fold((f64::INFINITY, 0.0_f64), |(m, s), &i| {
+                (m.min(ratio(i)), s.max(ratio(i).abs()))
+            });
+            let slack = 1e-12 * size;
             let tableau = &self.tableau;
             self.ties.retain(|&i| {
                 tableau[i * stride + k] / tableau[i * stride + column] <= least + slack
@@ -181,10 +184,15 @@ impl Lemke {
             let target = &mut self.tableau[i * stride..(i + 1) * stride];
             let factor = target[column];
             if factor != 0.0 {
+                let before = target[0].abs() + (factor * self.pivot_row[0]).abs();
                 for (t, p) in target.iter_mut().zip(&self.pivot_row) {
                     *t -= factor * p;
                 }
                 target[column] = 0.0;
+                // What cancelled to rounding is a tie, and ties go to the lexicographic test.
+                if target[0].abs() <= 1e-13 * before {
+                    target[0] = 0.0;
+                }
             }
         }
         self.basis[row] = entering;

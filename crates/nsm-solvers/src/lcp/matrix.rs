@@ -178,23 +178,24 @@ impl<'a> Matrix<'a> {
         sums.iter().fold(0.0_f64, |m, s| m.max(*s))
     }
 
-    /// Whether all entries lie on the diagonal and its neighbours, those beside it not positive.
+    /// Whether all entries lie on the diagonal and beside it, those beside it not positive.
     pub(crate) fn is_chain(&self) -> bool {
+        self.find_not_chain().is_none()
+    }
+
+    /// The first column with an entry that no chain has.
+    pub(crate) fn find_not_chain(&self) -> Option<usize> {
         let n = self.n;
-        match self.storage {
-            Storage::Dense(m) => (0..n).all(|j| {
-                m[j * n..(j + 1) * n]
-                    .iter()
-                    .enumerate()
-                    .all(|(i, &v)| i == j || v == 0.0 || (v < 0.0 && i.abs_diff(j) == 1))
-            }),
-            Storage::Sparse { col_ptr, row_idx, values } => (0..n).all(|j| {
-                (col_ptr[j]..col_ptr[j + 1]).all(|k| {
-                    let i = row_idx[k];
-                    i == j || values[k] == 0.0 || (values[k] < 0.0 && i.abs_diff(j) == 1)
-                })
-            }),
-        }
+        let fits =
+            |i: usize, j: usize, v: f64| i == j || v == 0.0 || (v < 0.0 && i.abs_diff(j) == 1);
+        (0..n).find(|&j| match self.storage {
+            Storage::Dense(m) => {
+                !m[j * n..(j + 1) * n].iter().enumerate().all(|(i, &v)| fits(i, j, v))
+            }
+            Storage::Sparse { col_ptr, row_idx, values } => {
+                !(col_ptr[j]..col_ptr[j + 1]).all(|k| fits(row_idx[k], j, values[k]))
+            }
+        })
     }
 
     /// $y = M^\top x$.

@@ -11,6 +11,7 @@ mod error;
 mod interior;
 mod lemke;
 mod matrix;
+mod mixed;
 mod newton;
 mod projected;
 mod report;
@@ -20,6 +21,7 @@ mod workspace;
 
 pub use error::{LcpError, LcpFailure};
 pub use matrix::Matrix;
+pub use mixed::MixedWorkspace;
 pub use report::{Method, Report, Solution, natural_residual};
 pub use strategy::{solve, solve_with};
 pub use workspace::{LcpWorkspace, Options};

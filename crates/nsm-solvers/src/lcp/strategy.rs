@@ -81,7 +81,13 @@ impl LcpWorkspace {
             }
         }
         let general: &[Method] = if n <= 16 {
-            &[Method::Lemke, Method::NewtonFischerBurmeister, Method::Enumeration]
+            &[
+                Method::Lemke,
+                Method::NewtonFischerBurmeister,
+                Method::BlockPivoting,
+                Method::NewtonMin,
+                Method::Enumeration,
+            ]
         } else {
             &[
                 Method::NewtonFischerBurmeister,

@@ -10,7 +10,7 @@ use super::newton::{self, Equations, Newton};
 use super::projected::{self, AcceleratedGradient};
 use super::sparse_memory::SparseMemory;
 use super::{LcpError, Matrix, Method, Report, natural_residual};
-use crate::least_squares::{GramNnls, LeastSquaresError, TridiagonalNnls};
+use crate::least_squares::{GramNnls, TridiagonalNnls};
 
 /// When to stop, and what to start from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -247,12 +247,15 @@ impl LcpWorkspace {
                 );
             }
             Method::ChainSweep => {
+                if let Some(index) = matrix.find_not_chain() {
+                    return Err(LcpError::NotAChain { index });
+                }
                 let chain = self.chain.get_or_insert_with(|| TridiagonalNnls::new(n));
                 let (diagonal, off) = self.sparse.bands(matrix);
                 return chain
                     .solve(diagonal, off, q, &mut self.trial)
                     .map(|report| report.iterations)
-                    .map_err(|error| from_least_squares(method, error));
+                    .map_err(|error| LcpError::from_least_squares(method, error));
             }
             Method::InteriorPoint if self.sparse.prefers_envelope(matrix) => {
                 let interior = self.interior.get_or_insert_with(|| InteriorPoint::new(n));
@@ -281,7 +284,7 @@ impl LcpWorkspace {
                 .get_or_insert_with(|| GramNnls::new(n))
                 .solve(m, q, &mut self.trial)
                 .map(|report| report.iterations)
-                .map_err(|error| from_least_squares(method, error)),
+                .map_err(|error| LcpError::from_least_squares(method, error)),
             Method::BlockPivoting => {
                 let memory = if symmetric {
                     self.symmetric_pivoting.get_or_insert_with(|| BlockPivoting::new(n, true))
@@ -424,25 +427,6 @@ fn interior_outcome(outcome: interior::Outcome) -> Result<u32, LcpError> {
         }
         interior::Outcome::Stalled { iterations } => {
             Err(LcpError::Stalled { method, iterations, residual })
-        }
-    }
-}
-
-fn from_least_squares(method: Method, error: LeastSquaresError) -> LcpError {
-    match error {
-        LeastSquaresError::Infeasible { index, residual } => {
-            LcpError::Infeasible { method, index, residual }
-        }
-        LeastSquaresError::Stalled { iterations, residual } => {
-            LcpError::Stalled { method, iterations, residual }
-        }
-        LeastSquaresError::PositiveCoupling { index } => LcpError::Diagonal { method, index },
-        LeastSquaresError::NotFinite { what, index } => LcpError::NotFinite { what, index },
-        LeastSquaresError::Size { what, expected, found } => {
-            LcpError::Size { what, expected, found }
-        }
-        LeastSquaresError::Capacity { n, capacity } => {
-            LcpError::Size { what: "workspace", expected: n, found: capacity }
         }
     }
 }

@@ -15,17 +15,10 @@
 //! $d \ge 0,\ Md = 0,\ q^\top d < 0$ proves that no solution exists.
 
 use super::LeastSquaresError;
+use super::growing_factor::{GrowingFactor, flat_pivot};
 
 /// A pivot below this fraction of its diagonal entry marks a dependent column in the block stage.
 const RANK_TOLERANCE: f64 = 1e-12;
-
-/// The same in the active-set stage: a column whose part outside the span of the others has the
-/// relative size $\sqrt{\text{pivot}}$ may still see a slack of that size, so the bar is at rounding.
-const ROUNDING_PIVOT: f64 = 16.0 * f64::EPSILON;
-
-/// Largest decrease of the objective, over $\max|q|^2 / \max M_{ii}$, believed along a direction whose
-/// curvature is within rounding of zero.
-const FLAT: f64 = 1e4;
 
 /// A slack on a ray without end that is smaller than this fraction of $\max|q|$ is rounding, not a
 /// proof that no solution exists.
@@ -67,13 +60,7 @@ pub struct GramReport {
 pub struct GramNnls {
     capacity: usize,
     n: usize,
-    /// $L$ of $M_{PP} = LDL^\top$ by rows with stride `capacity`, unit diagonal not stored.
-    factor: Vec<f64>,
-    /// $D^{-1}$.
-    inverse_pivot: Vec<f64>,
-    scaled: Vec<f64>,
-    /// Indices in the factor, in the order in which they entered.
-    passive: Vec<usize>,
+    factor: GrowingFactor,
     is_passive: Vec<bool>,
     /// Dependent columns whose slack is negative by rounding only.
     barred: Vec<bool>,
@@ -88,10 +75,7 @@ impl GramNnls {
         Self {
             capacity,
             n: 0,
-            factor: vec![0.0; capacity * capacity],
-            inverse_pivot: vec![0.0; capacity],
-            scaled: vec![0.0; capacity],
-            passive: Vec::with_capacity(capacity),
+            factor: GrowingFactor::new(capacity),
             is_passive: vec![false; capacity],
             barred: vec![false; capacity],
             step: vec![0.0; capacity],
@@ -107,7 +91,7 @@ impl GramNnls {
 
     /// The indices that carried a multiplier at the end of the last solve.
     pub fn active(&self) -> &[usize] {
-        &self.passive
+        &self.factor.indices
     }
 
     /// After [`LeastSquaresError::Infeasible`]: the direction $d \ge 0$ with $Md = 0$ and $q^\top d < 0$ that proves it.
@@ -141,7 +125,7 @@ impl GramNnls {
             });
         }
         self.n = n;
-        self.passive.clear();
+        self.factor.clear();
         if n == 1 {
             return self.solve_one(gram[0], q[0], lambda);
         }
@@ -207,7 +191,7 @@ impl GramNnls {
         }
         lambda[0] = -q / m;
         self.slack[0] = 0.0;
-        self.passive.push(0);
+        self.factor.indices.push(0);
         Ok(GramReport { iterations: 1, active: 1, residual: 0.0 })
     }
 
@@ -226,16 +210,16 @@ impl GramNnls {
         let mut patience = PATIENCE;
         loop {
             *iterations += 1;
-            self.passive.clear();
+            self.factor.clear();
             for j in 0..n {
-                if self.is_passive[j] && !self.append(gram, j, RANK_TOLERANCE) {
+                if self.is_passive[j] && !self.factor.append(n, gram, j, RANK_TOLERANCE) {
                     self.is_passive[j] = false;
                 }
             }
             self.solve_passive(q);
             lambda.fill(0.0);
             let mut sum = 0.0;
-            for (k, &i) in self.passive.iter().enumerate() {
+            for (k, &i) in self.factor.indices.iter().enumerate() {
                 lambda[i] = self.step[k];
                 sum += self.step[k].abs();
             }
@@ -277,7 +261,7 @@ impl GramNnls {
     ) -> Result<(), LeastSquaresError> {
         let n = self.n;
         lambda.fill(0.0);
-        self.passive.clear();
+        self.factor.clear();
         self.is_passive[..n].fill(false);
         self.barred[..n].fill(false);
         self.slack[..n].copy_from_slice(q);
@@ -301,18 +285,16 @@ impl GramNnls {
                 let residual = natural_residual(lambda, &self.slack[..n], q_max);
                 return Err(LeastSquaresError::Stalled { iterations: limit, residual });
             }
-            // A feasible problem cannot fall by more than its scale along a nearly flat direction.
-            let flat = (worst * worst * trace / (FLAT * q_max * q_max * gram[entering * (n + 1)]))
-                .clamp(ROUNDING_PIVOT, RANK_TOLERANCE);
-            let mut independent = self.append(gram, entering, flat);
+            let flat = flat_pivot(worst, gram[entering * (n + 1)], q_max, trace);
+            let mut independent = self.factor.append(n, gram, entering, flat);
             while !independent && self.follow_ray(entering, lambda) {
-                independent = self.append(gram, entering, flat);
+                independent = self.factor.append(n, gram, entering, flat);
             }
             if !independent {
                 if worst < -CERTIFICATE * q_max - 100.0 * tolerance {
                     self.ray[..n].fill(0.0);
                     self.ray[entering] = 1.0;
-                    for (c, &i) in self.passive.iter().enumerate() {
+                    for (c, &i) in self.factor.indices.iter().enumerate() {
                         self.ray[i] = self.step[c];
                     }
                     let residual = natural_residual(lambda, &self.slack[..n], q_max);
@@ -331,15 +313,11 @@ impl GramNnls {
     /// Moves along $d$ with $d_j = 1$, $M_{PP} d_P = -M_{Pj}$, to the first multiplier that vanishes;
     /// false when none does.
     fn follow_ray(&mut self, entering: usize, lambda: &mut [f64]) -> bool {
-        let k = self.passive.len();
-        let (used, row) = self.factor.split_at(k * self.capacity);
-        for c in 0..k {
-            self.step[c] = -row[c];
-        }
-        back_substitute(used, self.capacity, &mut self.step[..k]);
+        let k = self.factor.indices.len();
+        self.factor.dependence(&mut self.step);
         let mut length = f64::INFINITY;
         let mut blocking = k;
-        for (c, &i) in self.passive.iter().enumerate() {
+        for (c, &i) in self.factor.indices.iter().enumerate() {
             if self.step[c] < 0.0 && lambda[i] < -length * self.step[c] {
                 length = lambda[i] / -self.step[c];
                 blocking = c;
@@ -348,12 +326,13 @@ impl GramNnls {
         if blocking == k {
             return false;
         }
-        for (c, &i) in self.passive.iter().enumerate() {
+        for (c, &i) in self.factor.indices.iter().enumerate() {
             lambda[i] = (lambda[i] + length * self.step[c]).max(0.0);
         }
         lambda[entering] += length;
-        lambda[self.passive[blocking]] = 0.0;
-        self.remove(blocking);
+        lambda[self.factor.indices[blocking]] = 0.0;
+        let dropped = self.factor.remove(blocking);
+        self.is_passive[dropped] = false;
         true
     }
 
@@ -363,101 +342,43 @@ impl GramNnls {
         loop {
             self.solve_passive(q);
             let mut length = 1.0;
-            let mut blocking = self.passive.len();
-            for (c, &i) in self.passive.iter().enumerate() {
+            let mut blocking = self.factor.indices.len();
+            for (c, &i) in self.factor.indices.iter().enumerate() {
                 if self.step[c] <= 0.0 {
                     let fraction = lambda[i] / (lambda[i] - self.step[c]);
                     let fraction = if fraction.is_finite() { fraction.max(0.0) } else { 0.0 };
-                    if fraction < length || blocking == self.passive.len() {
+                    if fraction < length || blocking == self.factor.indices.len() {
                         length = fraction.min(length);
                         blocking = c;
                     }
                 }
             }
-            for (c, &i) in self.passive.iter().enumerate() {
+            for (c, &i) in self.factor.indices.iter().enumerate() {
                 lambda[i] += length * (self.step[c] - lambda[i]);
             }
-            if blocking == self.passive.len() {
+            if blocking == self.factor.indices.len() {
                 return;
             }
-            lambda[self.passive[blocking]] = 0.0;
-            self.remove(blocking);
-        }
-    }
-
-    /// Borders the factor by column `j`; false when the column depends on those already there, and
-    /// then row `k` of the factor holds $D^{-1} L^{-1} M_{Pj}$.
-    fn append(&mut self, gram: &[f64], j: usize, tolerance: f64) -> bool {
-        let (n, k, stride) = (self.n, self.passive.len(), self.capacity);
-        let column = &gram[j * n..(j + 1) * n];
-        let (used, rest) = self.factor.split_at_mut(k * stride);
-        let row = &mut rest[..k];
-        let mut pivot = column[j];
-        for c in 0..k {
-            let above = &used[c * stride..c * stride + c];
-            let mut sum = column[self.passive[c]];
-            for t in 0..c {
-                sum -= above[t] * self.scaled[t];
-            }
-            self.scaled[c] = sum;
-            row[c] = sum * self.inverse_pivot[c];
-            pivot -= sum * row[c];
-        }
-        if pivot > tolerance * column[j] {
-            self.inverse_pivot[k] = 1.0 / pivot;
-            self.passive.push(j);
-            true
-        } else {
-            false
-        }
-    }
-
-    /// Deletes the `p`-th row and column of the factored matrix: the rows below shift up and absorb
-    /// $d_p\, l l^\top$ by a rank-one update [Gill, Golub, Murray & Saunders 1974].
-    fn remove(&mut self, p: usize) {
-        let (k, stride) = (self.passive.len(), self.capacity);
-        let index = self.passive.remove(p);
-        self.is_passive[index] = false;
-        let mut weight = 1.0 / self.inverse_pivot[p];
-        for r in p..k - 1 {
-            let (above, below) = self.factor.split_at_mut((r + 1) * stride);
-            let (old, row) = (&below[..=r], &mut above[r * stride..r * stride + r]);
-            row[..p].copy_from_slice(&old[..p]);
-            let mut v = old[p];
-            for c in p..r {
-                let l = old[c + 1];
-                v -= self.scaled[c] * l;
-                row[c] = l + self.step[c] * v;
-            }
-            let pivot = 1.0 / self.inverse_pivot[r + 1];
-            let updated = pivot + weight * v * v;
-            self.inverse_pivot[r] = 1.0 / updated;
-            self.scaled[r] = v;
-            self.step[r] = weight * v / updated;
-            weight *= pivot / updated;
+            lambda[self.factor.indices[blocking]] = 0.0;
+            let dropped = self.factor.remove(blocking);
+            self.is_passive[dropped] = false;
         }
     }
 
     /// $M_{PP}\, s = -q_P$ into the leading part of `step`.
     fn solve_passive(&mut self, q: &[f64]) {
-        let (k, stride) = (self.passive.len(), self.capacity);
-        solve_factored(&self.factor, &self.inverse_pivot, stride, &mut self.step[..k], |r| {
-            -q[self.passive[r]]
-        });
+        self.factor.solve(&mut self.step, |i| -q[i]);
     }
 
     /// One step of iterative refinement where rounding left $w_P \ne 0$, as it does when the columns
     /// in the factor are nearly dependent.
     fn refine(&mut self, gram: &[f64], q: &[f64], lambda: &mut [f64], tolerance: f64) {
-        let worst = self.passive.iter().fold(0.0_f64, |m, &i| m.max(self.slack[i].abs()));
+        let worst = self.factor.indices.iter().fold(0.0_f64, |m, &i| m.max(self.slack[i].abs()));
         if worst <= 0.25 * tolerance {
             return;
         }
-        let (k, stride) = (self.passive.len(), self.capacity);
-        solve_factored(&self.factor, &self.inverse_pivot, stride, &mut self.step[..k], |r| {
-            -self.slack[self.passive[r]]
-        });
-        for (c, &i) in self.passive.iter().enumerate() {
+        self.factor.solve(&mut self.step, |i| -self.slack[i]);
+        for (c, &i) in self.factor.indices.iter().enumerate() {
             lambda[i] += self.step[c];
         }
         self.update_slack(gram, q, lambda);
@@ -467,7 +388,7 @@ impl GramNnls {
         let n = self.n;
         let slack = &mut self.slack[..n];
         slack.copy_from_slice(q);
-        for &j in &self.passive {
+        for &j in &self.factor.indices {
             let (l, column) = (lambda[j], &gram[j * n..(j + 1) * n]);
             for i in 0..n {
                 slack[i] += l * column[i];
@@ -483,41 +404,8 @@ impl GramNnls {
     fn report(&self, lambda: &[f64], q_max: f64, iterations: u32) -> GramReport {
         GramReport {
             iterations,
-            active: self.passive.len(),
+            active: self.factor.indices.len(),
             residual: natural_residual(lambda, &self.slack[..self.n], q_max),
-        }
-    }
-}
-
-/// $LDL^\top x = b$.
-fn solve_factored(
-    factor: &[f64],
-    inverse_pivot: &[f64],
-    stride: usize,
-    x: &mut [f64],
-    b: impl Fn(usize) -> f64,
-) {
-    for r in 0..x.len() {
-        let row = &factor[r * stride..r * stride + r];
-        let mut sum = b(r);
-        for c in 0..r {
-            sum -= row[c] * x[c];
-        }
-        x[r] = sum;
-    }
-    for (x, d) in x.iter_mut().zip(inverse_pivot) {
-        *x *= d;
-    }
-    back_substitute(factor, stride, x);
-}
-
-/// $L^\top x = b$ in place, $L$ by rows with a unit diagonal.
-fn back_substitute(factor: &[f64], stride: usize, x: &mut [f64]) {
-    for r in (1..x.len()).rev() {
-        let value = x[r];
-        let row = &factor[r * stride..r * stride + r];
-        for c in 0..r {
-            x[c] -= row[c] * value;
         }
     }
 }

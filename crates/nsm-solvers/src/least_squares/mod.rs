@@ -3,11 +3,18 @@
 //! | problem | solver | cost |
 //! |---|---|---|
 //! | $\min_{\lambda\ge0} \tfrac12\lambda^\top M\lambda + q^\top\lambda$, small dense PSD $M$ | [`GramNnls`] | one Cholesky of the active set per exchange |
+//! | the same with $M = G^\top W G + rI$ given by its factors | [`FactoredNnls`] | by the pattern of $G$ |
+//! | $\min_{l\le x\le u} \tfrac12 x^\top M x + q^\top x$ | [`BoundedGram`] | one exchange at a time |
 //! | the same for a chain of contacts (tridiagonal, $M_{i,i+1} \le 0$) | [`TridiagonalNnls`] | linear |
 
+mod bounded;
+mod factored;
 mod gram;
+mod growing_factor;
 mod tridiagonal;
 
+pub use bounded::BoundedGram;
+pub use factored::{FactoredNnls, Factors, Weight};
 pub use gram::{GramNnls, GramReport};
 pub use tridiagonal::TridiagonalNnls;
 
@@ -44,6 +51,12 @@ pub enum LeastSquaresError {
     #[error("off-diagonal entry {index} is positive, not that of a chain")]
     PositiveCoupling {
         /// Position of the first positive entry.
+        index: usize,
+    },
+    /// A lower bound exceeds its upper one.
+    #[error("the lower bound of unknown {index} exceeds its upper bound")]
+    Bounds {
+        /// The unknown.
         index: usize,
     },
     /// The objective is unbounded below along a ray that starts with unknown `index`: the

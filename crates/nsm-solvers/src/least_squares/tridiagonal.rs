@@ -69,6 +69,11 @@ impl TridiagonalNnls {
         }
     }
 
+    /// The longest chain there is room for.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     /// The slack $w = M\lambda + q$ of the last solve.
     pub fn slack(&self) -> &[f64] {
         &self.slack[..self.n]
