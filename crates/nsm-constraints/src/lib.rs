@@ -5,21 +5,34 @@
 //! one by hand, or write its value once as an [`Expr`] and let [`AutoDiff`] derive the rest; a
 //! bundle of named fields is [`Rows`]. Equalities mean $f = 0$, inequalities $g \ge 0$.
 
+mod affine;
 mod autodiff;
+mod central;
 mod cotangent;
+mod distance;
 mod error;
 mod field;
+mod linearised;
 mod metric;
+mod rod;
 mod rows;
 mod sets;
+mod spheres;
+mod spring;
 mod switching;
 
+pub use affine::Affine;
 pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
+pub use central::{Central, Profile};
 pub use cotangent::CotangentProjection;
 pub use error::ConstraintError;
 pub use field::Field;
+pub use linearised::LinearisedRows;
 pub use metric::Metric;
 pub use num_dual::DualNum;
+pub use rod::Rod;
 pub use rows::{Rows, check_block, check_coordinates};
 pub use sets::{ContactTolerance, active_set, extended_active_set, smooth_set};
+pub use spheres::SphereGap;
+pub use spring::{LineSpring, Spring};
 pub use switching::Switching;

@@ -289,7 +289,7 @@ pub fn check_coordinates(
 }
 
 /// Refuses a block that lists a coordinate twice.
-fn check_distinct(block: &[usize]) -> Result<(), ConstraintError> {
+pub(crate) fn check_distinct(block: &[usize]) -> Result<(), ConstraintError> {
     for (i, &coordinate) in block.iter().enumerate() {
         if block[..i].contains(&coordinate) {
             return Err(ConstraintError::RepeatedCoordinate { coordinate });

@@ -187,12 +187,14 @@ impl Mass {
     }
 
     /// $M^{-1}$ as the inner product on momenta in which impulses are measured.
-    pub fn inverse_metric(&self) -> Metric {
-        let metric = match &self.shape {
-            Shape::Diagonal { inverse, .. } => Metric::diagonal(inverse),
-            Shape::Blocks(_) => Metric::from_entries(self.dimension, &self.inverse_entries()),
-        };
-        metric.unwrap_or_else(|_| unreachable!("a checked mass has a finite symmetric inverse"))
+    ///
+    /// # Errors
+    /// A mass so small that its inverse overflows.
+    pub fn inverse_metric(&self) -> Result<Metric, SystemError> {
+        Ok(match &self.shape {
+            Shape::Diagonal { inverse, .. } => Metric::diagonal(inverse)?,
+            Shape::Blocks(_) => Metric::from_entries(self.dimension, &self.inverse_entries())?,
+        })
     }
 
     fn list(

@@ -57,7 +57,7 @@ impl Reflector {
         tolerance: ContactTolerance,
     ) -> Result<Self, ReflectError> {
         system.require_regular_mass()?;
-        Self::with_metric(system, system.mass().inverse_metric(), law, tolerance)
+        Self::with_metric(system, system.mass().inverse_metric()?, law, tolerance)
     }
 
     /// Binds a law to a system, with another metric, such as that of [`ShadowMetric`](crate::ShadowMetric).
