@@ -121,10 +121,9 @@ impl<'a> DirectUpdate<'a> {
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.constraints(q, t, h, scheme, iteration);
-            if settled
-                && (last <= self.tolerances.newton * scale
-                    || (last >= 0.5 * before && last <= 1e-9 * scale))
-            {
+            let converged = last <= self.tolerances.newton * scale
+                || (last >= 0.5 * before && last <= 1e-9 * scale);
+            if iteration > 1 && settled && converged {
                 self.residual = last / scale;
                 self.gather();
                 return Ok(iteration - 1);

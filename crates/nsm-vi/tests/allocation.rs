@@ -1,0 +1,88 @@
+//! Steps do not allocate, counted.
+#![allow(unsafe_code)] // A counting allocator must implement `GlobalAlloc`.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System as Heap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
+use nsm_model::{Mass, State, Stepper, System};
+use nsm_vi::{
+    ConstraintAt, Direct, DiscreteSmooth, Energy, Gvi, Hybrid, Newmark, Quadrature, Variational,
+};
+
+struct Counting;
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        unsafe { Heap.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { Heap.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static HEAP: Counting = Counting;
+
+fn count(name: &str, start: &State, mut stepper: impl Stepper<State = State>, steps: usize) {
+    let mut state = start.clone();
+    let (before, mut events) = (COUNT.load(Ordering::Relaxed), 0);
+    for _ in 0..steps {
+        stepper.step(&mut state).unwrap();
+        events += stepper.events().len();
+    }
+    let allocations = COUNT.load(Ordering::Relaxed) - before;
+    assert_eq!(allocations, 0, "{name}: {allocations} in {steps} steps with {events} events");
+}
+
+fn cradle() -> (System, State) {
+    let (n, mut q) = (5, Vec::new());
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * n]).unwrap());
+    for i in 0..n {
+        let (pivot, angle) = (0.5 * i as f64, if i < 2 { -0.6_f64 } else { 0.0 });
+        system = system
+            .with_potential("weight", auto(Affine(vec![9.8], 0.0), &[2 * i + 1]))
+            .unwrap()
+            .with_equality("rod", auto(Rod([pivot, 0.0], 1.0, 1.0), &[2 * i, 2 * i + 1]))
+            .unwrap();
+        q.extend([pivot + angle.sin(), -angle.cos()]);
+    }
+    for i in 0..n - 1 {
+        let pair = [2 * i, 2 * i + 1, 2 * i + 2, 2 * i + 3];
+        system = system.with_inequality("pair", auto(Distance(0.5), &pair)).unwrap();
+    }
+    let state = State::new(&system, &q, &vec![0.0; 2 * n]).unwrap();
+    (system, state)
+}
+
+// One test: the counter is shared by all threads of the binary.
+#[test]
+fn no_step_allocates() {
+    let q = Quadrature::Midpoint;
+    let (pogo, start) = pogo(0.1, 1.0);
+    count("pogo", &start, Gvi::new(0.1, Quadrature::Verlet).stepper(&pogo).unwrap(), 2000);
+    let shadow = Gvi { energy: Energy::SecondOrder, ..Gvi::new(0.1, Quadrature::Verlet) };
+    count("pogo, H2", &start, shadow.stepper(&pogo).unwrap(), 2000);
+    count("hybrid", &start, Hybrid::new(0.1, Quadrature::Verlet).stepper(&pogo).unwrap(), 2000);
+    let (oscillator, start) = oscillator();
+    count("oscillator", &start, Gvi::new(0.1, q).stepper(&oscillator).unwrap(), 1000);
+    let linearised = Gvi { linearised: true, ..Gvi::new(0.1, q) };
+    count("linearised", &start, linearised.stepper(&oscillator).unwrap(), 1000);
+    count("free", &start, Variational::new(0.1, q).stepper(&oscillator).unwrap(), 100);
+    let direct = Direct::new(0.1, ConstraintAt::Endpoint);
+    count("endpoint", &start, direct.stepper(&oscillator).unwrap(), 1000);
+    count("newmark", &start, Newmark::imex(0.05, 0.25, 0.5).stepper(&oscillator).unwrap(), 500);
+    let (spheres, start) = spheres();
+    count("spheres", &start, Gvi::new(0.5, q).stepper(&spheres).unwrap(), 1000);
+    let mut smooth = DiscreteSmooth::new(0.5, q);
+    smooth.tolerances.contact.gap = 1e-2;
+    count("smooth", &start, smooth.stepper(&spheres).unwrap(), 1000);
+    let (cradle, start) = cradle();
+    let repredicted = Gvi { repredict: true, ..Gvi::new(0.01, q) };
+    count("cradle", &start, Gvi::new(0.01, q).stepper(&cradle).unwrap(), 1000);
+    count("cradle, repredicted", &start, repredicted.stepper(&cradle).unwrap(), 1000);
+}
