@@ -4,6 +4,7 @@
 pub mod banded;
 pub mod dense;
 mod error;
+pub mod kkt;
 pub mod lcp;
 pub mod least_squares;
 mod linear_system;

@@ -250,7 +250,10 @@ impl LinearSystem {
                 f.factor_positive(tolerance)
             }
             Factor::SparseLu(f) => f.factor(values, tolerance),
-            Factor::SparseLdlt(f) => f.factor(values, REGULARISATION),
+            Factor::SparseLdlt(f) => {
+                let regularisation = if f.is_positive() { 0.0 } else { REGULARISATION };
+                f.factor(values, regularisation).and_then(|()| f.reject_singular(tolerance))
+            }
         };
         result.map_err(|error| self.in_original_order(error))?;
         self.factorised = true;

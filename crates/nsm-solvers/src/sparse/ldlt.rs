@@ -3,7 +3,8 @@
 //!
 //! A saddle-point matrix with a zero block has no $LDL^\top$ without pivoting in general, but
 //! $K_\delta = K + \delta\,\mathrm{diag}(s)$ has, where $s_i = \pm 1$ is the sign of the $i$th pivot
-//! and $\delta$ is small against the matrix. The regularised factor is a preconditioner: refinement
+//! and $\delta$ is small against the matrix, which is first scaled symmetrically so that the largest
+//! entry of every row is about one. The regularised factor is a preconditioner: refinement
 //! $x \leftarrow x + K_\delta^{-1} (b - Kx)$ removes the error, one step for a regular $K$.
 //!
 //! For a singular, consistent system this is the proximal point iteration: started from zero with a
@@ -23,12 +24,13 @@ use faer::{Conj, MatMut, Par, Side};
 use super::{SparseMatrix, SparsePattern};
 use crate::error::{LinearError, expect_finite, expect_len};
 use crate::memory::Memory;
+use crate::refine::probe_vector;
 use crate::small::norm_inf;
 
 /// Accuracy of a refined solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LdltReport {
-    /// $|b - Kx|_\infty / (\lVert K\rVert_{\max} |x|_\infty + |b|_\infty)$.
+    /// $|b - Kx|_\infty / (|x|_\infty + |b|_\infty)$ of the scaled system.
     pub residual: f64,
     /// Refinement steps taken.
     pub refinements: usize,
@@ -50,7 +52,10 @@ pub struct SparseLdlt {
     residual: Vec<f64>,
     best: Vec<f64>,
     memory: Memory,
-    largest: f64,
+    /// Symmetric scaling by powers of two.
+    scale: Vec<f64>,
+    row_max: Vec<f64>,
+    delta: f64,
     factorised: bool,
 }
 
@@ -94,7 +99,9 @@ impl SparseLdlt {
             residual: vec![0.0; n],
             best: vec![0.0; n],
             memory: Memory::new(request),
-            largest: 0.0,
+            scale: vec![1.0; n],
+            row_max: vec![0.0; n],
+            delta: 0.0,
             factorised: false,
         })
     }
@@ -104,18 +111,23 @@ impl SparseLdlt {
         self.signs.len()
     }
 
+    /// Whether all pivots are to be positive.
+    pub fn is_positive(&self) -> bool {
+        self.positive
+    }
+
     /// Factorises the matrix with the given values, in the order in which positions were declared.
     ///
-    /// `regularisation` is $\delta$ relative to the largest entry; `1e-9` is a good choice.
+    /// `regularisation` is $\delta$ for the scaled matrix; `1e-9` is a good choice.
     pub fn factor(&mut self, entries: &[f64], regularisation: f64) -> Result<(), LinearError> {
         self.factorised = false;
         self.matrix.set_leading(entries, self.diagonal.len())?;
         expect_finite("matrix value", self.matrix.values())?;
-        self.largest = norm_inf(self.matrix.values());
-        let delta = regularisation * self.largest;
+        self.equilibrate();
+        self.delta = regularisation;
         self.regularised.values_mut().copy_from_slice(self.matrix.values());
         for (&slot, sign) in self.diagonal.iter().zip(&self.signs) {
-            self.regularised.values_mut()[slot] += delta * sign;
+            self.regularised.values_mut()[slot] += self.delta * sign;
         }
         if self.positive {
             let result = self.symbolic.factorize_numeric_llt(
@@ -145,12 +157,87 @@ impl SparseLdlt {
                 return Err(LinearError::Singular {
                     pivot: self.original(index),
                     value: 0.0,
-                    threshold: delta,
+                    threshold: self.delta,
                 });
             }
         }
         self.factorised = true;
         Ok(())
+    }
+
+    /// Two sweeps of $d_i \leftarrow d_i / \sqrt{\max_j |d_i k_{ij} d_j|}$ [Ruiz 2001], in powers of two.
+    fn equilibrate(&mut self) {
+        self.scale.fill(1.0);
+        for _ in 0..2 {
+            self.row_max.fill(0.0);
+            for j in 0..self.scale.len() {
+                let (rows, values) = self.matrix.column(j);
+                for (&i, v) in rows.iter().zip(values) {
+                    let size = v.abs() * self.scale[i] * self.scale[j];
+                    self.row_max[i] = self.row_max[i].max(size);
+                    self.row_max[j] = self.row_max[j].max(size);
+                }
+            }
+            for (d, largest) in self.scale.iter_mut().zip(&self.row_max) {
+                if *largest > 0.0 {
+                    *d *= (-0.5 * largest.log2()).round().exp2();
+                }
+            }
+        }
+        let (pattern, values) = self.matrix.parts_mut();
+        let (starts, rows) = (pattern.column_starts(), pattern.row_indices());
+        for (j, d) in self.scale.iter().enumerate() {
+            let range = starts[j]..starts[j + 1];
+            for (v, &i) in values[range.clone()].iter_mut().zip(&rows[range]) {
+                *v *= d * self.scale[i];
+            }
+        }
+    }
+
+    /// Replaces `self.residual` by its solution with the regularised factor.
+    fn solve_regularised(&mut self) {
+        let n = self.size();
+        let rhs = MatMut::from_column_major_slice_mut(&mut self.residual, n, 1);
+        let stack = self.memory.stack();
+        if self.positive {
+            let factor = LltRef::new(&self.symbolic, &self.factor);
+            factor.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
+        } else {
+            let factor = LdltRef::new(&self.symbolic, &self.factor);
+            factor.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
+        }
+    }
+
+    /// Rejects a singular matrix, which the regularised factor hides.
+    ///
+    /// A fixed vector is almost never in the range of a singular $K$: the solution then has size
+    /// $1/\delta$, and each refinement adds as much again instead of correcting it.
+    pub fn reject_singular(&mut self, tolerance: f64) -> Result<(), LinearError> {
+        self.residual.iter_mut().zip(probe_vector()).for_each(|(r, s)| *r = s);
+        self.rhs.copy_from_slice(&self.residual);
+        self.solve_regularised();
+        let growth = norm_inf(&self.residual);
+        if growth * self.delta.max(tolerance) < 1e-3 {
+            return Ok(());
+        }
+        self.best.copy_from_slice(&self.residual);
+        self.residual.copy_from_slice(&self.rhs);
+        self.matrix.multiply_symmetric_add(-1.0, &self.best, &mut self.residual);
+        self.solve_regularised();
+        let correction = norm_inf(&self.residual);
+        if correction <= 0.1 * growth && growth * tolerance < 1.0 {
+            return Ok(());
+        }
+        self.factorised = false;
+        let size =
+            |i: usize| if self.best[i].is_nan() { f64::INFINITY } else { self.best[i].abs() };
+        let pivot = (0..self.size()).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(0);
+        let (value, threshold) = (1.0 / growth, self.delta.max(tolerance));
+        Err(if self.positive {
+            LinearError::NotPositiveDefinite { pivot, value, threshold }
+        } else {
+            LinearError::Singular { pivot, value, threshold }
+        })
     }
 
     /// Solves $Kx = b$ in place with at most `max_refinements` refinement steps.
@@ -163,51 +250,41 @@ impl SparseLdlt {
         tolerance: f64,
         max_refinements: usize,
     ) -> Result<LdltReport, LinearError> {
-        let n = self.size();
-        expect_len("right-hand side", b.len(), n)?;
+        expect_len("right-hand side", b.len(), self.size())?;
         if !self.factorised {
             return Err(LinearError::NotFactorised);
         }
+        b.iter_mut().zip(&self.scale).for_each(|(b, d)| *b *= d);
         self.rhs.copy_from_slice(b);
         self.residual.copy_from_slice(b);
         b.fill(0.0);
         let scale = norm_inf(&self.rhs);
         let mut best = f64::INFINITY;
-        for refinements in 0..=max_refinements {
-            let step = MatMut::from_column_major_slice_mut(&mut self.residual, n, 1);
-            let stack = self.memory.stack();
-            if self.positive {
-                LltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
-                    Conj::No,
-                    step,
-                    Par::Seq,
-                    stack,
-                );
-            } else {
-                LdltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
-                    Conj::No,
-                    step,
-                    Par::Seq,
-                    stack,
-                );
-            }
+        let mut refinements = 0;
+        loop {
+            self.solve_regularised();
             b.iter_mut().zip(&self.residual).for_each(|(x, d)| *x += d);
             self.residual.copy_from_slice(&self.rhs);
             self.matrix.multiply_symmetric_add(-1.0, b, &mut self.residual);
-            let denominator = (self.largest * norm_inf(b) + scale).max(f64::MIN_POSITIVE);
+            // Entries of the scaled matrix are at most about one.
+            let denominator = (norm_inf(b) + scale).max(f64::MIN_POSITIVE);
             let residual = norm_inf(&self.residual) / denominator;
             if residual < best {
                 best = residual;
                 self.best.copy_from_slice(b);
             }
-            if best <= tolerance {
-                b.copy_from_slice(&self.best);
-                return Ok(LdltReport { residual: best, refinements });
+            if best <= tolerance || refinements == max_refinements {
+                break;
             }
+            refinements += 1;
         }
-        b.copy_from_slice(&self.best);
-        if best.is_finite() {
-            Err(LinearError::Inaccurate { residual: best, refinements: max_refinements })
+        for ((b, x), d) in b.iter_mut().zip(&self.best).zip(&self.scale) {
+            *b = x * d;
+        }
+        if best <= tolerance {
+            Ok(LdltReport { residual: best, refinements })
+        } else if best.is_finite() {
+            Err(LinearError::Inaccurate { residual: best, refinements })
         } else {
             Err(LinearError::NotFinite { what: "solution", index: 0 })
         }
