@@ -11,6 +11,7 @@ mod kernel;
 mod lagrangian;
 mod loads;
 mod position;
+pub mod rigid;
 mod smooth;
 mod tangent;
 mod tolerances;

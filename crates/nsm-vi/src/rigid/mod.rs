@@ -1,0 +1,38 @@
+//! Rigid bodies on $SE(3)$: the Lie group variational integrator (LGVI) and, with impacts on planes, the
+//! Lie group variational collision integrator (LGVCI) of Tran and Leok.
+//!
+//! Conventions are those of [`nsm_geom`]: a body point $\rho$ lies at $x + R\rho$, $\dot R = R\,S(\Omega)$,
+//! planes are $n\cdot z + D = 0$ with $n$ towards the free side, gaps $\Phi$ are positive when apart. Momenta are
+//! $\gamma = m\dot x$ in the inertial frame and $\Pi = J\Omega$ in the body frame; gravity is a vector.
+//!
+//! - [TL]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid systems.
+//! - [LLM]: T. Lee, M. Leok and N. H. McClamroch, Lie group variational integrators for the full body
+//!   problem, Computer Methods in Applied Mechanics and Engineering 196 (2007).
+
+mod approach;
+mod attitude;
+mod body;
+mod error;
+mod flow;
+mod impact;
+mod lagrangian;
+mod lgvci;
+mod load;
+mod probe;
+mod root;
+mod state;
+mod stepper;
+mod world;
+
+pub use attitude::{Newton, RelativeAttitude, Retraction, Unsolved};
+pub use body::RigidBody;
+pub use error::RigidError;
+pub use flow::{Flight, Lgvi, Updates};
+pub use lagrangian::{discrete_energy, state_after, state_before};
+pub use lgvci::{Jump, Lgvci};
+pub use load::{BodyTorque, Load, Spring, Wrench};
+pub use probe::RigidProbe;
+pub use root::RootFinder;
+pub use state::{BodyState, RigidState};
+pub use stepper::LgvciStepper;
+pub use world::RigidWorld;

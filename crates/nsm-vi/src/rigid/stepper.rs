@@ -1,0 +1,292 @@
+//! The LGVCI at work: [`Lgvci`] bound to a world.
+
+use nsm_geom::Shape;
+use nsm_model::{Events, StepError, StepReport, Stepper};
+use nsm_reflect::ReflectError;
+use nsm_solvers::roots::Bracket;
+
+use super::{
+    BodyState, Flight, Jump, Lgvci, RigidBody, RigidError, RigidState, RigidWorld, Unsolved,
+    approach::{Approach, Contact, Sample},
+    impact::Impact,
+};
+
+/// [`Lgvci`] bound to a world.
+#[derive(Debug)]
+pub struct LgvciStepper<'a> {
+    world: &'a RigidWorld,
+    method: Lgvci,
+    h: f64,
+    /// Energy of each body at the start.
+    energies: Vec<f64>,
+    next: Vec<BodyState>,
+    near: Vec<usize>,
+    impact: Impact,
+    order: Vec<usize>,
+    pending: Events,
+    events: Events,
+    clock: Clock,
+}
+
+impl<'a> LgvciStepper<'a> {
+    pub(super) fn new(
+        method: Lgvci,
+        world: &'a RigidWorld,
+        start: &RigidState,
+        h: f64,
+    ) -> Result<Self, RigidError> {
+        let bodies = world.bodies();
+        let most = |b: &RigidBody| b.shape().map_or(0, Shape::max_plane_contacts);
+        let points = world.planes().len() * bodies.iter().map(most).max().unwrap_or(0);
+        let events = method.impact_limit.min(256) * bodies.len().min(64);
+        let room = || Events::with_capacity(events, 2 * events + points);
+        Ok(Self {
+            world,
+            method,
+            h,
+            energies: (0..bodies.len())
+                .map(|b| world.body_energy(b, start.t, &start.bodies[b]))
+                .collect(),
+            next: start.bodies.clone(),
+            near: Vec::with_capacity(world.planes().len()),
+            impact: Impact::new(bodies, points, method.restitution)
+                .map_err(|source| RigidError::Impact { source })?,
+            order: Vec::with_capacity(events),
+            pending: room(),
+            events: room(),
+            clock: Clock { origin: start.t, steps: 0, now: start.t },
+        })
+    }
+
+    /// Carries body `b` through a step from time `t`; adds its impacts to `pending`.
+    fn advance(&mut self, b: usize, t: f64, report: &mut StepReport) -> Result<(), StepError> {
+        let world = self.world;
+        let (body, planes) = (&world.bodies()[b], world.planes());
+        let tie = self.method.tie * body.radius();
+        let mut from = self.next[b];
+        let (mut elapsed, mut touching, mut impacts) = (0.0, false, 0);
+        loop {
+            let (now, left) = (t + elapsed, self.h - elapsed);
+            let Flight { end, iterations, residual } = self
+                .method
+                .flow
+                .fly(body, world.gravity(), now, &from, left)
+                .map_err(|unsolved| self.unsolved(b, now, unsolved))?;
+            report.iterations += iterations;
+            report.residual = report.residual.max(residual);
+            if !end.is_finite() {
+                let culprit = body.name().to_owned();
+                return Err(StepError::NotFinite { t: now, what: "the state", culprit });
+            }
+            let speed = SAFETY * body.speed_bound(&from).max(body.speed_bound(&end));
+            self.near.clear();
+            if let Some(shape) = body.shape() {
+                let reach = speed * left;
+                self.near.extend((0..planes.len()).filter(|&p| {
+                    // The ball around the body is the cheapest proof that the plane is out of reach.
+                    planes[p].signed_distance(&end.pose.x) - body.radius() <= reach
+                        && shape.plane_gap(&planes[p], &end.pose).gap <= reach
+                }));
+            }
+            if self.near.is_empty() {
+                self.next[b] = end;
+                return Ok(());
+            }
+            let mut approach = Approach {
+                body,
+                planes,
+                near: &self.near,
+                gravity: world.gravity(),
+                flow: &self.method.flow,
+                t: now,
+                from: &from,
+                speed,
+                iterations: 0,
+            };
+            let mut at = approach.measure(0.0, from);
+            let strikes = !touching
+                && at.gap <= tie
+                && self.impact.collect(body, planes, &self.near, &from, tie);
+            if !strikes {
+                let last = approach.measure(left, end);
+                let found = approach.first_contact(&last, touching || at.gap <= tie);
+                let found = match found {
+                    Ok(Contact::Bracket(bracket)) => self.touch(&mut approach, bracket).map(Some),
+                    Ok(Contact::Free) => Ok(None),
+                    // Within the tie the body may end slightly below the plane that it grazes.
+                    Ok(Contact::Stuck) if last.gap >= -tie => Ok(None),
+                    Ok(Contact::Stuck) => {
+                        return Err(self.accumulation(b, now, impacts));
+                    }
+                    Err(unsolved) => Err(unsolved),
+                };
+                report.iterations += approach.iterations;
+                let found = found.map_err(|unsolved| self.unsolved(b, now, unsolved))?;
+                let Some(sample) = found else {
+                    self.next[b] = end;
+                    return Ok(());
+                };
+                at = sample;
+                self.impact.collect(body, planes, &self.near, &at.state, tie);
+            }
+            impacts += 1;
+            if impacts > self.method.impact_limit {
+                return Err(self.accumulation(b, now, impacts));
+            }
+            elapsed += at.tau;
+            from = at.state;
+            touching = true;
+            self.strike(b, t + elapsed, &mut from, report)?;
+        }
+    }
+
+    /// The last sample before the gap turns negative.
+    fn touch(&self, approach: &mut Approach<'_>, bracket: Bracket) -> Result<Sample, Unsolved> {
+        let mut failure = None;
+        let gap = |tau: f64| match approach.sample(tau) {
+            Ok(sample) => sample.gap,
+            Err(unsolved) => {
+                failure = Some(unsolved);
+                f64::NAN
+            }
+        };
+        let tau = self.method.root.last_free(gap, bracket, f64::EPSILON * self.h);
+        match failure {
+            Some(unsolved) => Err(unsolved),
+            None => approach.sample(tau.unwrap_or(bracket.a)),
+        }
+    }
+
+    /// Lets the collected points of body `b` bounce and books the event.
+    fn strike(
+        &mut self,
+        b: usize,
+        t: f64,
+        state: &mut BodyState,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        let world = self.world;
+        let body = &world.bodies()[b];
+        let excess = (self.method.jump == Jump::Targeting && self.method.restitution == 1.0)
+            .then(|| world.body_energy(b, t, state) - self.energies[b]);
+        let resolved = match self.impact.resolve(b, body, state, excess) {
+            Ok(resolved) => resolved,
+            Err(error) => return Err(self.unresolved(b, t, error)),
+        };
+        report.rounds += resolved.rounds;
+        if resolved.rounds > 0 {
+            let points = self.impact.points().iter().filter(|p| p.impulse != 0.0);
+            self.pending.push(
+                t,
+                resolved.energy_change,
+                resolved.rounds,
+                points.map(|p| (world.contact(b, p.plane), p.impulse)),
+            );
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn unsolved(&self, b: usize, t: f64, unsolved: Unsolved) -> StepError {
+        StepError::NotConverged {
+            t,
+            what: "the relative attitude",
+            iterations: unsolved.iterations,
+            residual: unsolved.residual,
+            culprit: self.world.bodies()[b].name().to_owned(),
+        }
+    }
+
+    #[cold]
+    fn unresolved(&self, b: usize, t: f64, error: ReflectError) -> StepError {
+        match error {
+            ReflectError::Rounds { contact, residual, rounds } => {
+                let plane = self.impact.points().get(contact).map_or(0, |p| p.plane);
+                let contact = self.world.contact_name(self.world.contact(b, plane));
+                StepError::Impact { t, rounds, residual, contact }
+            }
+            source => StepError::Method { t, source: Box::new(source) },
+        }
+    }
+
+    #[cold]
+    fn accumulation(&self, b: usize, t: f64, events: usize) -> StepError {
+        let plane = self.impact.points().first().map(|p| p.plane).or(self.near.first().copied());
+        let contact = self.world.contact_name(self.world.contact(b, plane.unwrap_or(0)));
+        StepError::Accumulation { t, events, contact }
+    }
+}
+
+/// The bound for the speed holds for the flight in continuous time; the discrete one follows it closely.
+const SAFETY: f64 = 1.25;
+
+impl Stepper for LgvciStepper<'_> {
+    type State = RigidState;
+
+    fn step(&mut self, state: &mut RigidState) -> Result<StepReport, StepError> {
+        if state.bodies.len() != self.next.len() {
+            let (given, expected) = (state.bodies.len(), self.next.len());
+            let source = Box::new(RigidError::Bodies { given, expected });
+            return Err(StepError::Method { t: state.t, source });
+        }
+        let mut report = StepReport::default();
+        self.pending.clear();
+        self.next.copy_from_slice(&state.bodies);
+        for b in 0..self.next.len() {
+            self.advance(b, state.t, &mut report)?;
+        }
+        if self.next.len() == 1 {
+            std::mem::swap(&mut self.events, &mut self.pending);
+        } else {
+            self.sort_events();
+        }
+        state.bodies.copy_from_slice(&self.next);
+        state.t = self.clock.tick(state.t, self.h);
+        Ok(report)
+    }
+
+    fn step_size(&self) -> f64 {
+        self.h
+    }
+
+    fn events(&self) -> &Events {
+        &self.events
+    }
+}
+
+impl LgvciStepper<'_> {
+    /// Events come in body by body; they leave in the order of time, then of bodies.
+    fn sort_events(&mut self) {
+        self.events.clear();
+        self.order.clear();
+        self.order.extend(0..self.pending.len());
+        let pending = &self.pending;
+        let time = |i: usize| pending.iter().nth(i).map_or(0.0, |event| event.t);
+        self.order.sort_unstable_by(|&i, &j| time(i).total_cmp(&time(j)).then(i.cmp(&j)));
+        for &i in &self.order {
+            if let Some(e) = pending.iter().nth(i) {
+                let contacts = e.contacts.iter().copied().zip(e.impulses.iter().copied());
+                self.events.push(e.t, e.energy_change, e.rounds, contacts);
+            }
+        }
+    }
+}
+
+/// Time as origin plus a number of steps, so that it does not collect the rounding of each.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    origin: f64,
+    steps: u32,
+    now: f64,
+}
+
+impl Clock {
+    fn tick(&mut self, t: f64, h: f64) -> f64 {
+        if t != self.now || self.steps == u32::MAX {
+            (self.origin, self.steps) = (t, 0);
+        }
+        self.steps += 1;
+        self.now = self.origin + f64::from(self.steps) * h;
+        self.now
+    }
+}

@@ -1,0 +1,179 @@
+//! Bodies, the planes they may strike, and gravity.
+//!
+//! Contacts are numbered body by body: contact $b\,P + p$ is body $b$ against plane $p$ of $P$.
+
+use nsm_geom::{Plane, Vec3, so3};
+
+use super::{BodyState, RigidBody, RigidError, RigidState};
+
+/// What does not change during a run.
+#[derive(Clone, Debug, Default)]
+pub struct RigidWorld {
+    gravity: Vec3,
+    bodies: Vec<RigidBody>,
+    planes: Vec<Plane>,
+    plane_names: Vec<String>,
+}
+
+/// Largest $\lVert R^\top R - I\rVert_F$ of an attitude at the start.
+const ORTHOGONALITY: f64 = 1e-9;
+
+impl RigidWorld {
+    /// An empty world with uniform gravity, a vector: $(0, 0, -9.80665)$ on earth.
+    ///
+    /// # Errors
+    /// If gravity is not finite.
+    pub fn new(gravity: Vec3) -> Result<Self, RigidError> {
+        if !gravity.iter().all(|c| c.is_finite()) {
+            return Err(RigidError::NotFinite { what: "gravity", name: "world".into() });
+        }
+        Ok(Self { gravity, ..Self::default() })
+    }
+
+    /// Adds a body.
+    #[must_use]
+    pub fn with_body(mut self, body: RigidBody) -> Self {
+        self.bodies.push(body);
+        self
+    }
+
+    /// Adds a plane; its normal points to where the bodies are.
+    #[must_use]
+    pub fn with_plane(mut self, name: impl Into<String>, plane: Plane) -> Self {
+        self.planes.push(plane);
+        self.plane_names.push(name.into());
+        self
+    }
+
+    /// Adds the plane $n\cdot z + D = 0$.
+    ///
+    /// # Errors
+    /// A zero normal or numbers that are not finite.
+    pub fn with_half_space(
+        self,
+        name: impl Into<String>,
+        normal: Vec3,
+        offset: f64,
+    ) -> Result<Self, RigidError> {
+        let name = name.into();
+        match Plane::new(normal, offset) {
+            Ok(plane) => Ok(self.with_plane(name, plane)),
+            Err(source) => Err(RigidError::Plane { plane: name, source }),
+        }
+    }
+
+    /// Closes a room: six planes around the box with these opposite corners.
+    ///
+    /// # Errors
+    /// If the corners do not span a box.
+    pub fn with_room(mut self, low: Vec3, high: Vec3) -> Result<Self, RigidError> {
+        for axis in 0..3 {
+            let extent = high[axis] - low[axis];
+            if !(extent.is_finite() && extent > 0.0) {
+                return Err(RigidError::Parameter {
+                    what: "an extent of the room",
+                    must: "positive and finite",
+                    value: extent,
+                });
+            }
+            let mut normal = Vec3::zeros();
+            normal[axis] = 1.0;
+            let letter = ['x', 'y', 'z'][axis];
+            self = self
+                .with_half_space(format!("{letter} low"), normal, -low[axis])?
+                .with_half_space(format!("{letter} high"), -normal, high[axis])?;
+        }
+        Ok(self)
+    }
+
+    /// Gravity.
+    pub fn gravity(&self) -> &Vec3 {
+        &self.gravity
+    }
+
+    /// The bodies.
+    pub fn bodies(&self) -> &[RigidBody] {
+        &self.bodies
+    }
+
+    /// The planes.
+    pub fn planes(&self) -> &[Plane] {
+        &self.planes
+    }
+
+    /// Number of a contact.
+    pub fn contact(&self, body: usize, plane: usize) -> usize {
+        body * self.planes.len() + plane
+    }
+
+    /// Name of a contact, `body / plane`.
+    pub fn contact_name(&self, contact: usize) -> String {
+        let planes = self.planes.len().max(1);
+        let body = self.bodies.get(contact / planes).map_or("?", RigidBody::name);
+        let plane = self.plane_names.get(contact % planes).map_or("?", String::as_str);
+        format!("{body} / {plane}")
+    }
+
+    /// Gap between a body and a plane, $\Phi$ of [TL] (6.9); infinite for a body without shape.
+    pub fn gap(&self, body: usize, plane: usize, state: &BodyState) -> f64 {
+        match self.bodies[body].shape() {
+            Some(shape) => shape.plane_gap(&self.planes[plane], &state.pose).gap,
+            None => f64::INFINITY,
+        }
+    }
+
+    /// Energy of one body.
+    pub fn body_energy(&self, body: usize, t: f64, state: &BodyState) -> f64 {
+        let b = &self.bodies[body];
+        b.kinetic_energy(state) + b.potential_energy(&self.gravity, t, &state.pose)
+    }
+
+    /// Energy of all bodies.
+    pub fn energy(&self, state: &RigidState) -> f64 {
+        let bodies = state.bodies.iter().take(self.bodies.len()).enumerate();
+        bodies.map(|(i, s)| self.body_energy(i, state.t, s)).sum()
+    }
+
+    /// Whether a state can be a start: as many bodies, finite numbers, attitudes that are rotations, and no
+    /// body inside a plane by more than `tolerance` times its radius.
+    ///
+    /// # Errors
+    /// The first flaw found.
+    pub fn check(&self, state: &RigidState, tolerance: f64) -> Result<(), RigidError> {
+        if self.bodies.is_empty() {
+            return Err(RigidError::NoBodies);
+        }
+        let (given, expected) = (state.bodies.len(), self.bodies.len());
+        if given != expected {
+            return Err(RigidError::Bodies { given, expected });
+        }
+        if !state.t.is_finite() {
+            return Err(RigidError::NotFinite { what: "time", name: "state".into() });
+        }
+        for (index, (body, s)) in self.bodies.iter().zip(&state.bodies).enumerate() {
+            let name = || body.name().to_owned();
+            for (what, v) in [
+                ("the position", &s.pose.x),
+                ("the linear momentum", &s.gamma),
+                ("the angular momentum", &s.pi),
+            ] {
+                if !v.iter().all(|c| c.is_finite()) {
+                    return Err(RigidError::NotFinite { what, name: name() });
+                }
+            }
+            so3::check(&s.pose.rot, ORTHOGONALITY)
+                .map_err(|source| RigidError::Attitude { body: name(), source })?;
+            if body.is_pinned() && s.gamma != Vec3::zeros() {
+                return Err(RigidError::Pinned { body: name() });
+            }
+            for plane in 0..self.planes.len() {
+                let depth = -self.gap(index, plane, s);
+                if depth > tolerance * body.radius() {
+                    let plane = self.plane_names[plane].clone();
+                    return Err(RigidError::Penetration { body: name(), plane, depth });
+                }
+            }
+        }
+        Ok(())
+    }
+}
