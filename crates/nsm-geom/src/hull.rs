@@ -5,7 +5,7 @@
 //! stays a closed convex one for every input, coplanar and collinear points included; no tolerance enters
 //! except in deciding that the input is flat.
 
-use std::{cmp::Ordering, collections::HashMap};
+use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{GeomError, Vec3, predicates::orient3d};
 
@@ -17,39 +17,31 @@ pub(crate) const FLATNESS: f64 = 1e-10;
 pub(crate) fn convex_hull(points: &[Vec3]) -> Result<Vec<[usize; 3]>, GeomError> {
     let mut faces = first_tetrahedron(points)?;
     let used = faces.clone();
-    let mut owner: HashMap<(usize, usize), usize> = HashMap::new();
-    let mut visible = Vec::new();
+    let mut seen = Vec::new();
+    let mut edges = HashSet::new();
     for p in 0..points.len() {
         if used.iter().any(|f| f.contains(&p)) {
             continue;
         }
-        visible.clear();
-        visible.extend(faces.iter().map(|&[a, b, c]| {
-            orient3d(&points[a], &points[b], &points[c], &points[p]) == Ordering::Less
-        }));
-        if !visible.contains(&true) {
-            continue;
-        }
-        owner.clear();
-        for (i, &[a, b, c]) in faces.iter().enumerate() {
-            for edge in [(a, b), (b, c), (c, a)] {
-                owner.insert(edge, i);
+        seen.clear();
+        faces.retain(|&[a, b, c]| {
+            let visible =
+                orient3d(&points[a], &points[b], &points[c], &points[p]) == Ordering::Less;
+            if visible {
+                seen.push([a, b, c]);
             }
-        }
-        let mut next = Vec::with_capacity(faces.len() + 8);
-        for (i, &face) in faces.iter().enumerate() {
-            if !visible[i] {
-                next.push(face);
-                continue;
-            }
-            let [a, b, c] = face;
+            !visible
+        });
+        edges.clear();
+        edges.extend(seen.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]));
+        // The horizon: edges that what the point sees has on one side only.
+        for &[a, b, c] in &seen {
             for (u, v) in [(a, b), (b, c), (c, a)] {
-                if owner.get(&(v, u)).is_none_or(|&twin| !visible[twin]) {
-                    next.push([u, v, p]);
+                if !edges.contains(&(v, u)) {
+                    faces.push([u, v, p]);
                 }
             }
         }
-        faces = next;
     }
     Ok(faces)
 }

@@ -70,6 +70,10 @@ impl Core<'_> {
         matches!(self.kind, Kind::Point)
     }
 
+    pub(super) fn is_ellipsoid(&self) -> bool {
+        matches!(self.kind, Kind::Ellipsoid(_))
+    }
+
     pub(super) fn is_curved(&self) -> bool {
         matches!(self.kind, Kind::Ellipsoid(_) | Kind::Cylinder(_) | Kind::Intersection(_))
     }

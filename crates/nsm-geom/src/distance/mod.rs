@@ -8,7 +8,8 @@
 //!    \chi_A = -\rho_A\times R_A^\top n, \quad \chi_B = \rho_B\times R_B^\top n. $$
 //!
 //! Balls, capsules and rounded shapes are a core with a radius, so that contacts shallower than the radii are
-//! solved as distances between cores. A ball against anything uses the signed distance function. Otherwise
+//! solved as distances between cores. A ball against anything uses the signed distance function, ellipsoids
+//! that are apart Newton's method for the normal alone. Otherwise
 //! GJK [Gilbert, Johnson & Keerthi 1988] finds the closest points of the cores or, if they overlap, an
 //! expanding polytope finds the nearest face of $A - B$; both end in finitely many steps for polyhedral
 //! cores. For curved cores Newton's method on the sphere of normals then sharpens $n$ to round-off, keeping it
@@ -67,6 +68,34 @@ impl BodyGap {
 /// [`GeomError::NotFinite`] if a pose is; [`GeomError::NotConverged`] if the search for the normal fails,
 /// which no tested configuration does.
 pub fn body_gap(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Result<BodyGap, GeomError> {
+    gap_of_parts(a, pose_a, b, pose_b, None)
+}
+
+/// As [`body_gap`], starting from a normal that was right a moment ago.
+///
+/// For ellipsoids, rounded or not, that saves the search: Newton's method follows the normal from `hint`, in
+/// penetration too, where it finds the local maximum of $f$ nearest to it rather than look for a better one
+/// elsewhere. Other shapes ignore the hint.
+///
+/// # Errors
+/// As for [`body_gap`].
+pub fn body_gap_near(
+    hint: &Vec3,
+    a: &Shape,
+    pose_a: &Pose,
+    b: &Shape,
+    pose_b: &Pose,
+) -> Result<BodyGap, GeomError> {
+    gap_of_parts(a, pose_a, b, pose_b, Some(hint))
+}
+
+fn gap_of_parts(
+    a: &Shape,
+    pose_a: &Pose,
+    b: &Shape,
+    pose_b: &Pose,
+    hint: Option<&Vec3>,
+) -> Result<BodyGap, GeomError> {
     let finite = |p: &Pose| p.x.iter().chain(p.rot.iter()).all(|c| c.is_finite());
     if !(finite(pose_a) && finite(pose_b)) {
         return Err(GeomError::NotFinite { what: "pose" });
@@ -78,11 +107,15 @@ pub fn body_gap(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Result<Bo
     let mut least: Option<BodyGap> = None;
     let mut failure = None;
     core::each_convex_part(a, &near_a, &mut |part_a| {
-        core::each_convex_part(b, &near_b, &mut |part_b| match convex_gap(&part_a, &part_b) {
-            Ok(found) if least.is_none_or(|l| found.gap < l.gap) => least = Some(found),
-            Ok(_) => {}
-            Err(error) => failure = Some(error),
-        });
+        core::each_convex_part(
+            b,
+            &near_b,
+            &mut |part_b| match convex_gap(&part_a, &part_b, hint) {
+                Ok(found) if least.is_none_or(|l| found.gap < l.gap) => least = Some(found),
+                Ok(_) => {}
+                Err(error) => failure = Some(error),
+            },
+        );
     });
     if let Some(error) = failure {
         return Err(error);
@@ -100,8 +133,10 @@ pub fn separation_along(n: &Vec3, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &
     n.dot(&(pose_b.x - pose_a.x)) - h_a - h_b
 }
 
-fn convex_gap(a: &Core, b: &Core) -> Result<BodyGap, GeomError> {
-    let contact = if let Some(c) = ball_contact(a, b) {
+fn convex_gap(a: &Core, b: &Core, hint: Option<&Vec3>) -> Result<BodyGap, GeomError> {
+    let contact = if let Some(c) = smooth_contact(a, b, hint) {
+        c
+    } else if let Some(c) = ball_contact(a, b) {
         c
     } else if let Some(c) = ball_contact(b, a) {
         c.reversed()
@@ -150,6 +185,19 @@ impl CoreContact {
             ..self
         }
     }
+}
+
+/// Two ellipsoids: the normal by Newton's method, from the hint or the line of centres.
+fn smooth_contact(a: &Core, b: &Core, hint: Option<&Vec3>) -> Option<CoreContact> {
+    if !(a.is_ellipsoid() && b.is_ellipsoid()) {
+        return None;
+    }
+    let followed =
+        hint.and_then(|n| n.try_normalize(0.0)).and_then(|n| normal::climb(a, b, &n, true));
+    followed.or_else(|| {
+        let between = (b.pose.x - a.pose.x).try_normalize(0.0)?;
+        normal::climb(a, b, &between, false)
+    })
 }
 
 /// A point core against a core whose signed distance is known; `None` where that has no gradient.

@@ -10,6 +10,64 @@ use crate::{Mat3, Vec3};
 
 const MAX_STEPS: usize = 30;
 
+/// Climbs $f$ from normal `start` where both cores are smooth and strictly convex; `None` if that ends in
+/// doubt.
+///
+/// A stationary point with $f > 0$ is the answer: its support points are as far apart as the planes between
+/// them. One with $f < 0$ is a local maximum, taken only if the caller says so.
+pub(super) fn climb(a: &Core, b: &Core, start: &Vec3, accept_local: bool) -> Option<CoreContact> {
+    let mut n = *start;
+    let mut state = State::at(a, b, &n);
+    for _ in 0..MAX_STEPS {
+        let Tangent { e1, e2, g1, g2, h11, h12, h22 } = state.tangent(a, b, &n)?;
+        // Shifted to be positive definite while far from the maximum.
+        let mean = 0.5 * (h11 + h22);
+        let spread = (0.5 * (h11 - h22)).hypot(h12);
+        let floor = 1e-3 * (mean.abs() + spread);
+        let shift = (floor - (mean - spread)).max(0.0);
+        let (m11, m22) = (h11 + shift, h22 + shift);
+        let determinant = m11 * m22 - h12 * h12;
+        let mut step =
+            e1 * ((g1 * m22 - g2 * h12) / determinant) + e2 * ((g2 * m11 - g1 * h12) / determinant);
+        let size = step.norm();
+        if size <= 1e-9 && shift == 0.0 {
+            // Quadratic convergence: this step is the last that matters.
+            n = (n + step).normalize();
+            state = State::at(a, b, &n);
+            if state.f > 0.0 || accept_local {
+                let contact = CoreContact {
+                    gap: state.f,
+                    normal: n,
+                    a: state.a,
+                    b: state.a + state.f * n,
+                    pairs: [(state.a, state.b); 3],
+                    count: 1,
+                    exact: true,
+                };
+                return Some(contact);
+            }
+            return None;
+        }
+        if size > 0.5 {
+            step *= 0.5 / size;
+        }
+        let mut length = 1.0;
+        loop {
+            let trial = (n + length * step).normalize();
+            let next = State::at(a, b, &trial);
+            if next.f > state.f || (size <= 1e-6 && next.f >= state.f - 1e-14 * state.size) {
+                (n, state) = (trial, next);
+                break;
+            }
+            length *= 0.5;
+            if length < 1e-3 {
+                return None;
+            }
+        }
+    }
+    None
+}
+
 /// The contact with its normal sharpened, or as it was if that lowers $f$.
 pub(super) fn sharpen(a: &Core, b: &Core, contact: &CoreContact) -> CoreContact {
     if contact.exact {
@@ -169,24 +227,37 @@ impl State {
         }
     }
 
-    /// Newton step in the tangent plane; `None` at a point without curvature, at one that is not a maximum of
-    /// the local model, or where there is no freedom.
-    fn step(&self, core_a: &Core, core_b: &Core, n: &Vec3, flat: &Flat) -> Option<Vec3> {
+    /// Gradient and negative Hessian of $f$ on the sphere, in an orthonormal tangent frame.
+    fn tangent(&self, core_a: &Core, core_b: &Core, n: &Vec3) -> Option<Tangent> {
         let h: Mat3 = core_a.curvature(n)? + core_b.curvature(&-n)?;
         let d = self.b - self.a;
-        let e1 = match flat.both.len {
-            0 => n.cross(&Vec3::ith(n.iamin(), 1.0)).normalize(),
-            1 => n.cross(&flat.both.directions[0]).normalize(),
-            _ => return None,
-        };
-        let g1 = e1.dot(&d);
-        let h11 = e1.dot(&(h * e1)) + self.f;
-        if flat.both.len == 1 {
-            return (h11 > 0.0).then(|| e1 * (g1 / h11));
-        }
+        let e1 = n.cross(&Vec3::ith(n.iamin(), 1.0)).normalize();
         let e2 = n.cross(&e1);
-        let g2 = e2.dot(&d);
-        let (h12, h22) = (e1.dot(&(h * e2)), e2.dot(&(h * e2)) + self.f);
+        let (he1, he2) = (h * e1, h * e2);
+        Some(Tangent {
+            e1,
+            e2,
+            g1: e1.dot(&d),
+            g2: e2.dot(&d),
+            h11: e1.dot(&he1) + self.f,
+            h12: e1.dot(&he2),
+            h22: e2.dot(&he2) + self.f,
+        })
+    }
+
+    /// Newton step among the normals that the contact's flat directions allow; `None` at a point without
+    /// curvature, at one that is not a maximum of the local model, or where there is no freedom.
+    fn step(&self, core_a: &Core, core_b: &Core, n: &Vec3, flat: &Flat) -> Option<Vec3> {
+        if flat.both.len == 1 {
+            let h: Mat3 = core_a.curvature(n)? + core_b.curvature(&-n)?;
+            let e = n.cross(&flat.both.directions[0]).normalize();
+            let curvature = e.dot(&(h * e)) + self.f;
+            return (curvature > 0.0).then(|| e * (e.dot(&(self.b - self.a)) / curvature));
+        }
+        if flat.both.len == 2 {
+            return None;
+        }
+        let Tangent { e1, e2, g1, g2, h11, h12, h22 } = self.tangent(core_a, core_b, n)?;
         let determinant = h11 * h22 - h12 * h12;
         if !(h11 > 0.0 && determinant > 0.0) {
             return None;
@@ -194,4 +265,15 @@ impl State {
         let (s, t) = ((g1 * h22 - g2 * h12) / determinant, (g2 * h11 - g1 * h12) / determinant);
         Some(s * e1 + t * e2)
     }
+}
+
+/// Derivatives of $f$ in a tangent frame: gradient $g$ and negative Hessian $h$.
+struct Tangent {
+    e1: Vec3,
+    e2: Vec3,
+    g1: f64,
+    g2: f64,
+    h11: f64,
+    h12: f64,
+    h22: f64,
 }
