@@ -57,6 +57,16 @@ pub enum LcpError {
         /// The first column that breaks the pattern.
         index: usize,
     },
+    /// The method's cost grows so fast that it refuses this order.
+    #[error("{method} takes problems up to order {largest}, not {n}")]
+    TooLarge {
+        /// The method asked for.
+        method: Method,
+        /// Order of the problem.
+        n: usize,
+        /// Largest order it takes.
+        largest: usize,
+    },
     /// A linear system inside the method was singular or not positive definite.
     #[error("{method} met a singular system in iteration {iterations} (residual {residual:.3e})")]
     Singular {
@@ -150,6 +160,7 @@ impl LcpError {
             | Self::Infeasible { method, .. }
             | Self::NotSymmetric { method, .. }
             | Self::Diagonal { method, .. }
+            | Self::TooLarge { method, .. }
             | Self::Stalled { method, .. } => Some(method),
             Self::Ray { .. } => Some(Method::Lemke),
             Self::NoSolution { .. } => Some(Method::Enumeration),

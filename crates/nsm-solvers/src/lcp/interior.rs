@@ -18,7 +18,7 @@ use super::dense_factor::DenseCholesky;
 use super::envelope::{EnvelopeFactor, SymmetricSparse};
 
 /// Relative shift in the polish.
-const SHIFT: f64 = 1e-9;
+const SHIFT: f64 = 1e-8;
 
 /// How small $\mu$ and the primal residual must be before a polish is tried.
 const NEAR: f64 = 1e-5;
@@ -345,11 +345,21 @@ impl InteriorPoint {
         if largest * d_max < 1e8 * q_max {
             return None;
         }
-        let descent = dot(q, &self.z) / largest;
+        let (mut mass, mut descent, mut sum) = (0.0, 0.0, 0.0);
+        for i in 0..n {
+            mass += self.z[i] * q[i].abs();
+            descent += self.z[i] * q[i];
+            sum += self.z[i];
+        }
         self.slack.fill(0.0);
         system.multiply_add(&self.z, &mut self.slack);
-        let flat = self.slack.iter().fold(0.0_f64, |m, v| m.max(v.abs())) / largest;
-        (descent < -1e-7 * q_max && flat < 1e-6 * -descent * d_max / q_max).then_some(index)
+        let flat = self.slack.iter().fold(0.0_f64, |m, v| m.max(*v));
+        (descent < -1e-7 * mass && flat < 1e-10 * d_max * sum).then_some(index)
+    }
+
+    /// The point on the path; after a claim of infeasibility, the direction that proves it.
+    pub(crate) fn direction(&self) -> &[f64] {
+        &self.z
     }
 }
 

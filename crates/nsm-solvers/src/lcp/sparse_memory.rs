@@ -39,7 +39,8 @@ impl SparseMemory {
         self.system.as_ref().is_some_and(|s| s.matrix.work < dense || n > 4000)
     }
 
-    /// The interior-point method in the order of the envelope; the point is left in `z`.
+    /// The interior-point method in the order of the envelope; the point is left in `z`,
+    /// that on the path in `direction`.
     pub(crate) fn interior_point(
         &mut self,
         matrix: &Matrix<'_>,
@@ -47,6 +48,7 @@ impl SparseMemory {
         interior: &mut InteriorPoint,
         tolerance: f64,
         z: &mut [f64],
+        direction: &mut [f64],
     ) -> Outcome {
         let (Some(system), Storage::Sparse { values, .. }) = (&mut self.system, matrix.storage)
         else {
@@ -59,6 +61,7 @@ impl SparseMemory {
         let outcome = interior.run(system, &self.q, tolerance);
         for (k, &i) in system.matrix.order.iter().enumerate() {
             z[i] = interior.best[k];
+            direction[i] = interior.direction()[k];
         }
         match outcome {
             Outcome::Infeasible { index } => {

@@ -15,7 +15,7 @@
 
 use super::enumeration;
 use super::workspace::with_residual;
-use super::{LcpError, LcpFailure, LcpWorkspace, Matrix, Method, Report, Solution, certificate};
+use super::{LcpError, LcpFailure, LcpWorkspace, Matrix, Method, Report, Solution};
 
 /// Up to this order the active-set method on plain slices beats everything else.
 const TINY: usize = 32;
@@ -73,9 +73,7 @@ impl LcpWorkspace {
                 if let Some(report) = self.attempt(method, &matrix, q, true, z, w, &mut attempt) {
                     return Ok(report);
                 }
-                if let Some(error @ LcpError::Infeasible { .. }) = attempt.error
-                    && self.believes(method, &matrix, q)
-                {
+                if let Some(error @ LcpError::Infeasible { .. }) = attempt.error {
                     return Err(with_residual(error, attempt.best));
                 }
             }
@@ -140,7 +138,7 @@ impl LcpWorkspace {
         } else {
             self.trial.fill(0.0);
         }
-        let outcome = self.run(method, matrix, q, symmetric);
+        let outcome = self.run_verified(method, matrix, q, symmetric);
         let (mut residual, bar) = self.judge(matrix, q);
         if !symmetric && residual > 0.01 * self.options.tolerance && residual < POLISHABLE {
             residual = self.polish(matrix, q, residual);
@@ -167,21 +165,6 @@ impl LcpWorkspace {
                 attempt.error = Some(error);
                 None
             }
-        }
-    }
-
-    /// Whether a claim of infeasibility holds for this very matrix.
-    fn believes(&mut self, method: Method, matrix: &Matrix<'_>, q: &[f64]) -> bool {
-        if method == Method::ActiveSet {
-            let mut scratch = core::mem::take(&mut self.scratch);
-            let verified = self
-                .active_set_ray()
-                .is_some_and(|ray| certificate::verify(matrix, q, ray, &mut scratch).is_some());
-            self.scratch = scratch;
-            verified
-        } else {
-            // The other methods claim it only for matrices in their class.
-            true
         }
     }
 

@@ -58,6 +58,8 @@ pub struct LcpWorkspace {
     pub(crate) trial: Vec<f64>,
     pub(crate) slack: Vec<f64>,
     pub(crate) scratch: Vec<f64>,
+    /// The direction by which a method claims that no solution exists.
+    direction: Vec<f64>,
     active: Vec<bool>,
     written_out: Vec<f64>,
     active_set: Option<GramNnls>,
@@ -81,6 +83,7 @@ impl LcpWorkspace {
             trial: vec![0.0; n],
             slack: vec![0.0; n],
             scratch: vec![0.0; n],
+            direction: vec![0.0; n],
             active: vec![false; n],
             written_out: Vec::new(),
             active_set: None,
@@ -134,7 +137,7 @@ impl LcpWorkspace {
         } else {
             self.trial.fill(0.0);
         }
-        let outcome = self.run(method, &matrix, q, asymmetry.is_none());
+        let outcome = self.run_verified(method, &matrix, q, asymmetry.is_none());
         let (residual, bar) = self.judge(&matrix, q);
         z.copy_from_slice(&self.trial);
         w.copy_from_slice(&self.slack);
@@ -206,8 +209,28 @@ impl LcpWorkspace {
         Report { method, iterations, residual, active }
     }
 
+    /// [`Self::run`], believing a claim that there is no solution only after checking its certificate
+    /// in the caller's data.
+    pub(crate) fn run_verified(
+        &mut self,
+        method: Method,
+        matrix: &Matrix<'_>,
+        q: &[f64],
+        symmetric: bool,
+    ) -> Result<u32, LcpError> {
+        match self.run(method, matrix, q, symmetric) {
+            Err(LcpError::Infeasible { method, residual, .. }) => {
+                match certificate::verify(matrix, q, &self.direction, &mut self.scratch) {
+                    Some(index) => Err(LcpError::Infeasible { method, index, residual }),
+                    None => Err(LcpError::Stalled { method, iterations: 0, residual }),
+                }
+            }
+            outcome => outcome,
+        }
+    }
+
     /// Runs one method on checked input from the start in `trial`; leaves its point there.
-    pub(crate) fn run(
+    fn run(
         &mut self,
         method: Method,
         matrix: &Matrix<'_>,
@@ -252,8 +275,9 @@ impl LcpWorkspace {
                 }
                 let chain = self.chain.get_or_insert_with(|| TridiagonalNnls::new(n));
                 let (diagonal, off) = self.sparse.bands(matrix);
-                return chain
-                    .solve(diagonal, off, q, &mut self.trial)
+                let outcome = chain.solve(diagonal, off, q, &mut self.trial);
+                self.direction.copy_from_slice(chain.ray());
+                return outcome
                     .map(|report| report.iterations)
                     .map_err(|error| LcpError::from_least_squares(method, error));
             }
@@ -265,6 +289,7 @@ impl LcpWorkspace {
                     interior,
                     options.tolerance,
                     &mut self.trial,
+                    &mut self.direction,
                 );
                 return interior_outcome(outcome);
             }
@@ -279,12 +304,16 @@ impl LcpWorkspace {
             }
         };
         match method {
-            Method::ActiveSet => self
-                .active_set
-                .get_or_insert_with(|| GramNnls::new(n))
-                .solve(m, q, &mut self.trial)
-                .map(|report| report.iterations)
-                .map_err(|error| LcpError::from_least_squares(method, error)),
+            Method::ActiveSet => {
+                let kernel = self.active_set.get_or_insert_with(|| GramNnls::new(n));
+                let outcome = kernel.solve(m, q, &mut self.trial);
+                if outcome.is_err() {
+                    self.direction.copy_from_slice(kernel.ray());
+                }
+                outcome
+                    .map(|report| report.iterations)
+                    .map_err(|error| LcpError::from_least_squares(method, error))
+            }
             Method::BlockPivoting => {
                 let memory = if symmetric {
                     self.symmetric_pivoting.get_or_insert_with(|| BlockPivoting::new(n, true))
@@ -312,6 +341,7 @@ impl LcpWorkspace {
                 let mut system = DensePsd { n, matrix: m, factor };
                 let outcome = interior.run(&mut system, q, options.tolerance);
                 self.trial.copy_from_slice(&interior.best);
+                self.direction.copy_from_slice(interior.direction());
                 interior_outcome(outcome)
             }
             Method::Lemke => {
@@ -320,7 +350,8 @@ impl LcpWorkspace {
                 match memory.run(m, q, limit, &mut self.trial) {
                     lemke::Outcome::Solved { pivots } => Ok(pivots),
                     lemke::Outcome::Ray { pivots } => {
-                        match certificate::verify(matrix, q, &memory.direction, &mut self.scratch) {
+                        self.direction.copy_from_slice(&memory.direction);
+                        match certificate::verify(matrix, q, &self.direction, &mut self.scratch) {
                             Some(index) => Err(LcpError::Infeasible { method, index, residual }),
                             None => Err(LcpError::Ray { iterations: pivots, residual }),
                         }
@@ -332,7 +363,8 @@ impl LcpWorkspace {
             }
             Method::Enumeration => {
                 if n > enumeration::LARGEST {
-                    return Err(LcpError::Stalled { method, iterations: 0, residual });
+                    let largest = enumeration::LARGEST;
+                    return Err(LcpError::TooLarge { method, n, largest });
                 }
                 let memory = self.enumeration.get_or_insert_with(|| Enumeration::new(n));
                 if memory.run(m, q, &mut self.trial) {
@@ -384,11 +416,6 @@ impl LcpWorkspace {
         core::mem::swap(&mut self.trial, &mut self.scratch);
         matrix.slack(&self.trial, q, &mut self.slack);
         residual
-    }
-
-    /// The direction by which the active-set method claims that no solution exists.
-    pub(crate) fn active_set_ray(&self) -> Option<&[f64]> {
-        self.active_set.as_ref().map(GramNnls::ray)
     }
 
     /// A verified proof that $Mz + q \ge 0$ is impossible, for small problems.

@@ -44,6 +44,7 @@ pub struct TridiagonalNnls {
     inverse_pivot: Vec<f64>,
     rhs: Vec<f64>,
     slack: Vec<f64>,
+    ray: Vec<f64>,
 }
 
 /// The data of one chain, borrowed.
@@ -66,6 +67,7 @@ impl TridiagonalNnls {
             inverse_pivot: vec![0.0; capacity],
             rhs: vec![0.0; capacity],
             slack: vec![0.0; capacity],
+            ray: vec![0.0; capacity],
         }
     }
 
@@ -82,6 +84,11 @@ impl TridiagonalNnls {
     /// Which contacts are active after the last solve.
     pub fn active(&self) -> &[bool] {
         &self.active[..self.n]
+    }
+
+    /// After [`LeastSquaresError::Infeasible`]: the direction $d \ge 0$ with $Md = 0$ and $q^\top d < 0$ that proves it.
+    pub fn ray(&self) -> &[f64] {
+        &self.ray[..self.n]
     }
 
     /// Solves $0 \le \lambda \perp M\lambda + q \ge 0$ for the symmetric tridiagonal $M$ with the given diagonal and non-positive off-diagonal.
@@ -138,6 +145,7 @@ impl TridiagonalNnls {
                 if !self.active[i] && self.slack[i] < -tolerance {
                     if self.closes_singular_chain(chain, i) {
                         if self.slack[i] < -CERTIFICATE * chain.q_max - 100.0 * tolerance {
+                            self.fill_ray(chain, i);
                             let residual = -self.slack[i] / chain.q_max;
                             return Err(LeastSquaresError::Infeasible { index: i, residual });
                         }
@@ -226,6 +234,7 @@ impl TridiagonalNnls {
             let wanted = self.active[i] || (GROW && rhs > threshold);
             carried = wanted && pivot > RANK_TOLERANCE * chain.diagonal[i];
             if wanted && !carried && rhs > CERTIFICATE * chain.q_max.max(y.abs()) {
+                self.fill_ray(chain, i);
                 let residual = rhs / chain.q_max;
                 return Err(LeastSquaresError::Infeasible { index: i, residual });
             }
@@ -296,6 +305,25 @@ impl TridiagonalNnls {
             pivot = chain.diagonal[k + 1] - chain.off[k] * chain.off[k] / pivot;
         }
         pivot <= RANK_TOLERANCE * chain.diagonal[last]
+    }
+
+    /// The null vector of the singular chain around `i`, by its three-term recurrence.
+    fn fill_ray(&mut self, chain: Chain<'_>, i: usize) {
+        let n = self.n;
+        let mut first = i;
+        while first > 0 && chain.off[first - 1] != 0.0 {
+            first -= 1;
+        }
+        let ray = &mut self.ray[..n];
+        ray.fill(0.0);
+        ray[first] = 1.0;
+        for k in first..n - 1 {
+            if chain.off[k] == 0.0 {
+                break;
+            }
+            let left = if k > first { chain.off[k - 1] * ray[k - 1] } else { 0.0 };
+            ray[k + 1] = -(chain.diagonal[k] * ray[k] + left) / chain.off[k];
+        }
     }
 
     fn report(&self, lambda: &[f64], q_max: f64, iterations: u32) -> GramReport {
