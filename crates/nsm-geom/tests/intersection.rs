@@ -14,12 +14,12 @@ fn lens_of_two_balls() {
     let lens = Shape::intersection(vec![ball_at(-0.5), ball_at(0.5)]).unwrap();
     let rim = 0.75_f64.sqrt();
     // Towards the side the rim, along the axis the far cap: neither is a support point of a ball.
-    close(&lens.support(&Vec3::y()), &Vec3::new(0.0, rim, 0.0), 1e-11);
-    close(&lens.support(&Vec3::x()), &Vec3::new(0.5, 0.0, 0.0), 1e-11);
+    close(&lens.support(&Vec3::y()), &Vec3::new(0.0, rim, 0.0), 1e-14);
+    close(&lens.support(&Vec3::x()), &Vec3::new(0.5, 0.0, 0.0), 1e-14);
     // The rim's normal cone is wide: the same point for directions within sixty degrees' complement.
-    close(&lens.support(&Vec3::new(0.4, 1.0, 0.0)), &Vec3::new(0.0, rim, 0.0), 1e-11);
+    close(&lens.support(&Vec3::new(0.4, 1.0, 0.0)), &Vec3::new(0.0, rim, 0.0), 1e-14);
     let steep = Vec3::new(0.9, 0.2, 0.0);
-    close(&lens.support(&steep), &(steep.normalize() - Vec3::new(0.5, 0.0, 0.0)), 1e-10);
+    close(&lens.support(&steep), &(steep.normalize() - Vec3::new(0.5, 0.0, 0.0)), 1e-14);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_part_inside_the_other_is_the_intersection() {
     let both = Shape::intersection(vec![outer, inner.clone()]).unwrap();
     for _ in 0..100 {
         let u = direction(&mut rng);
-        close(&both.support(&u), &inner.support(&u), 1e-10);
+        close(&both.support(&u), &inner.support(&u), 1e-14);
     }
     let (a, b) = (both.mass_properties(1.0).unwrap(), inner.mass_properties(1.0).unwrap());
     close(&a.inertia, &b.inertia, 1e-8);

@@ -123,7 +123,16 @@ impl Core<'_> {
                 let tangent = Vec3::new(-local.y, local.x, 0.0) / across;
                 tangent * tangent.transpose() * (s.radius() / across)
             }
-            Kind::Intersection(_) => return None,
+            Kind::Intersection(s) => {
+                // Differences of the support point, which is exact to round-off.
+                let h = 1e-5 * local.norm();
+                let column = |i: usize| {
+                    let e = Vec3::ith(i, h);
+                    (s.support(&(local + e)) - s.support(&(local - e))) / (2.0 * h)
+                };
+                let m = Mat3::from_columns(&[column(0), column(1), column(2)]);
+                0.5 * (m + m.transpose())
+            }
             _ => return Some(Mat3::zeros()),
         };
         Some(self.pose.rot * h * self.pose.rot.transpose())

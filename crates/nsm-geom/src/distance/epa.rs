@@ -36,14 +36,15 @@ struct Polytope {
     face_count: usize,
 }
 
-pub(super) fn deepest(a: &Core, b: &Core, scale: f64) -> Result<CoreContact, GeomError> {
-    // Newton's method on the normal finishes what is curved; polyhedra end on their own.
-    let tolerance = scale * if a.is_curved() || b.is_curved() { 1e-7 } else { 1e-13 };
+pub(super) fn deepest(a: &Core, b: &Core) -> Result<CoreContact, GeomError> {
     let sample = |u: Vec3| {
         let (p, q) = (a.support(&u), b.support(&-u));
         Vertex { w: p - q, a: p, b: q }
     };
     let samples = DIRECTIONS.map(|d| sample(Vec3::from(d)));
+    let scale = samples.iter().map(|s| (s.w - samples[0].w).norm()).fold(0.0, f64::max);
+    // Newton's method on the normal finishes what is curved; polyhedra end on their own.
+    let tolerance = scale * if a.is_curved() || b.is_curved() { 1e-7 } else { 1e-13 };
     let Some(mut polytope) = Polytope::first(&samples, scale) else {
         return Ok(flat_contact(a, b, &samples, scale));
     };

@@ -13,10 +13,8 @@ const TOUCHING: f64 = 1e-11;
 const RELATIVE: f64 = 1e-13;
 const MAX_STEPS: usize = 128;
 
-/// The cores overlap or touch; `scale` is the size of $A - B$ met so far.
-pub(super) struct Overlap {
-    pub(super) scale: f64,
-}
+/// The cores overlap or touch.
+pub(super) struct Overlap;
 
 #[derive(Clone, Copy)]
 struct Vertex {
@@ -41,7 +39,7 @@ pub(super) fn closest(a: &Core, b: &Core) -> Result<CoreContact, Overlap> {
     let mut scale = v.norm();
     for _ in 0..MAX_STEPS {
         if v.norm() <= TOUCHING * scale {
-            return Err(Overlap { scale });
+            return Err(Overlap);
         }
         let next = support(a, b, &v);
         scale = scale.max(next.w.norm());
@@ -53,7 +51,7 @@ pub(super) fn closest(a: &Core, b: &Core) -> Result<CoreContact, Overlap> {
         let before = (simplex.vertices, simplex.weights, simplex.len);
         simplex.vertices[simplex.len] = next;
         simplex.len += 1;
-        let Some(nearer) = simplex.reduce() else { return Err(Overlap { scale }) };
+        let Some(nearer) = simplex.reduce() else { return Err(Overlap) };
         if nearer.norm_squared() >= v2 {
             // Rounding has the last word: keep the better of the two.
             (simplex.vertices, simplex.weights, simplex.len) = before;
@@ -62,7 +60,7 @@ pub(super) fn closest(a: &Core, b: &Core) -> Result<CoreContact, Overlap> {
         v = nearer;
     }
     if v.norm() <= TOUCHING * scale {
-        return Err(Overlap { scale });
+        return Err(Overlap);
     }
     Ok(simplex.contact(&v))
 }

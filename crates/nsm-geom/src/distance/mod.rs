@@ -143,7 +143,7 @@ fn convex_gap(a: &Core, b: &Core, hint: Option<&Vec3>) -> Result<BodyGap, GeomEr
     } else {
         match gjk::closest(a, b) {
             Ok(apart) => apart,
-            Err(gjk::Overlap { scale }) => epa::deepest(a, b, scale)?,
+            Err(gjk::Overlap) => epa::deepest(a, b)?,
         }
     };
     // Closest points of polyhedra are exact, but the direction between points that nearly coincide is not.

@@ -1,25 +1,32 @@
-//! Highest point of an intersection by a logarithmic barrier.
+//! Highest point of an intersection by a logarithmic barrier and its active inequalities.
 //!
-//! For growing $t$ minimise $-t\,u\cdot z - \sum_i\log(-g_i(z))$ by damped Newton steps; the minimiser lies
-//! below the optimum by at most $M/t$ for $M$ inequalities. Linear and quadratic $g_i$ make the barrier
-//! self-concordant, which bounds the damped step without a line search; steps that leave the interior
-//! (possible only through the squared distance of a rounded part) are halved.
-//! No storage is needed beyond the 3×3 Hessian: the inequalities are enumerated again at each step.
+//! If the support point of one part lies in all the others, it is the answer. Otherwise, for growing $t$,
+//! minimise $-t\,u\cdot z - \sum_i\log(-g_i(z))$ by damped Newton steps; the minimiser lies below the optimum by at
+//! most $M/t$ for $M$ inequalities. Linear and quadratic $g_i$ make the barrier self-concordant, which bounds the
+//! damped step without a line search; steps that leave the interior (possible only through the squared
+//! distance of a rounded part) are halved. As soon as the path shows which inequalities are active, Newton's
+//! method on
+//! $$ u = \sum_{i\in A}\lambda_i\nabla g_i(z), \qquad g_i(z) = 0 \ (i\in A) $$
+//! finishes, if its solution has $\lambda \ge 0$ and violates nothing; more than three active ones (a vertex where
+//! many faces meet) leave the work to the barrier.
+//! No storage is needed: the inequalities are enumerated again at each step.
 
-use super::{Intersection, Shape, primitive::unit_or_zero};
+use super::{Intersection, Shape, active, primitive::unit_or_zero};
 use crate::{Mat3, Vec3};
 
 /// An inequality $g(z) \le 0$ at a point: value, gradient and Hessian.
-struct Inequality {
-    value: f64,
-    gradient: Vec3,
-    hessian: Mat3,
+pub(super) struct Inequality {
+    pub(super) value: f64,
+    pub(super) gradient: Vec3,
+    pub(super) hessian: Mat3,
 }
 
 /// Growth of $t$ from one centring to the next.
 const GROWTH: f64 = 30.0;
-/// Final accuracy of the height, relative to the size of the intersection.
+/// Final accuracy of the height where the barrier has to do it alone, relative to the size.
 const ACCURACY: f64 = 1e-13;
+/// Accuracy at which the path is first asked for its active inequalities.
+const SORTED: f64 = 1e-3;
 
 pub(super) fn highest_point(body: &Intersection, u: &Vec3) -> Vec3 {
     let u = unit_or_zero(u);
@@ -27,13 +34,25 @@ pub(super) fn highest_point(body: &Intersection, u: &Vec3) -> Vec3 {
     if u == Vec3::zeros() {
         return z;
     }
+    for part in body.parts() {
+        let p = part.support(&u);
+        let mut others = body.parts().iter().filter(|other| !std::ptr::eq(*other, part));
+        if others.all(|other| other.holds(&p)) {
+            return p;
+        }
+    }
     let mut count = 0.0;
     body.each_inequality(&z, &mut |_| count += 1.0);
-    let mut t = 1.0 / body.reach();
-    let end = count / (ACCURACY * body.reach());
-    while t < end {
+    let scale = count / body.reach();
+    let mut t = scale / GROWTH;
+    while t < scale / ACCURACY {
         t *= GROWTH;
         z = centre(body, &u, t, z);
+        if t >= scale / SORTED
+            && let Some(vertex) = active::finish(body, &u, t, &z)
+        {
+            return vertex;
+        }
     }
     z
 }
@@ -70,7 +89,7 @@ fn centre(body: &Intersection, u: &Vec3, t: f64, start: Vec3) -> Vec3 {
 }
 
 impl Intersection {
-    fn each_inequality(&self, z: &Vec3, emit: &mut dyn FnMut(Inequality)) {
+    pub(super) fn each_inequality(&self, z: &Vec3, emit: &mut dyn FnMut(Inequality)) {
         for part in self.parts() {
             part.each_inequality(z, emit);
         }
@@ -84,6 +103,13 @@ impl Intersection {
 }
 
 impl Shape {
+    /// Is the point in the shape, boundary included?
+    fn holds(&self, z: &Vec3) -> bool {
+        let mut inside = true;
+        self.each_inequality(z, &mut |g| inside &= g.value <= 0.0);
+        inside
+    }
+
     /// The smooth convex inequalities whose common solutions are the shape.
     fn each_inequality(&self, z: &Vec3, emit: &mut dyn FnMut(Inequality)) {
         match self {

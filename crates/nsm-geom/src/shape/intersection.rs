@@ -65,9 +65,8 @@ impl Intersection {
         self.reach
     }
 
-    /// The point of the intersection with $u\cdot z$ largest, from inside, to about $10^{-12}$ of its size.
-    ///
-    /// Where a whole face attains the maximum, the face's analytic centre.
+    /// The point of the intersection with $u\cdot z$ largest: to round-off where up to three surfaces meet in
+    /// it, from inside to about $10^{-12}$ of the size otherwise. Of a whole face, one point.
     pub fn support(&self, u: &Vec3) -> Vec3 {
         super::barrier::highest_point(self, u)
     }

@@ -8,6 +8,7 @@
 //!
 //! Everything is in the body frame. Queries do not allocate.
 
+mod active;
 mod barrier;
 mod extreme;
 mod half_spaces;
