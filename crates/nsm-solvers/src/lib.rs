@@ -9,6 +9,7 @@ pub mod lcp;
 pub mod least_squares;
 mod linear_system;
 mod memory;
+pub mod ncp;
 pub mod newton;
 mod refine;
 pub mod roots;

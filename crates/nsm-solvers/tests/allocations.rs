@@ -8,6 +8,8 @@ use std::cell::Cell;
 
 use common::{normal, rng};
 use nsm_solvers::dense::{DenseCholesky, DenseLu};
+use nsm_solvers::kkt::{Kkt, KktPath, KktPattern};
+use nsm_solvers::ncp::{Complementarity, Derivatives, NcpOptions, SemismoothNewton};
 use nsm_solvers::newton::{Newton, NewtonOptions};
 use nsm_solvers::roots::{Bracket, RootOptions, chandrupatla};
 use nsm_solvers::small::{gram::PivotedCholesky, qr::PivotedQr};
@@ -141,4 +143,83 @@ fn newton_and_roots() {
         let bracket = Bracket::evaluate(f64::cos, 1.0, 2.0).unwrap();
         chandrupatla(f64::cos, bracket, &RootOptions::default()).unwrap();
     });
+}
+
+/// Beads on a line, each above the one before.
+struct Beads {
+    n: usize,
+}
+
+impl Beads {
+    fn gradients(&self) -> Vec<(usize, usize)> {
+        (0..self.n).flat_map(|i| [(i, i), (i, i.saturating_sub(1))]).skip(1).collect()
+    }
+
+    fn values(&self, out: &mut [f64]) {
+        for (v, (i, k)) in
+            out.iter_mut().zip((0..self.n).flat_map(|i| [(i, i), (i, i.saturating_sub(1))]).skip(1))
+        {
+            *v = if i == k { 1.0 } else { -1.0 };
+        }
+    }
+}
+
+impl Complementarity for Beads {
+    fn residual(&mut self, x: &[f64], lambda: &[f64], force: &mut [f64], gap: &mut [f64]) {
+        for i in 0..self.n {
+            let above = if i + 1 < self.n { lambda[i + 1] } else { 0.0 };
+            force[i] = x[i] - (i as f64 * 0.37).sin() - lambda[i] + above;
+            gap[i] = x[i] - if i > 0 { x[i - 1] } else { 0.0 };
+        }
+    }
+
+    fn derivatives(&mut self, _: &[f64], _: &[f64], d: &mut Derivatives) {
+        d.block.fill(1.0);
+        self.values(&mut d.forces);
+        self.values(&mut d.gaps);
+    }
+}
+
+#[test]
+fn saddle_points_and_complementarity() {
+    for n in [1, 3, 100] {
+        let mut beads = Beads { n };
+        let gradients = beads.gradients();
+        let mut g = vec![0.0; gradients.len()];
+        beads.values(&mut g);
+        let pattern = KktPattern {
+            unknowns: n,
+            rows: n,
+            block: &[],
+            gradients: &gradients,
+            symmetric: false,
+        };
+        let (f, b) = (vec![1.0; n], vec![0.5; n]);
+        let (mut x, mut lambda) = (vec![0.0; n], vec![0.0; n]);
+        for path in [KktPath::Schur, KktPath::Full] {
+            let mut kkt = Kkt::with_path(&pattern, path).unwrap();
+            assert_no_allocation(&format!("{path:?}"), || {
+                kkt.set_block(&f).unwrap();
+                kkt.factorise(&g, &g, &[]).unwrap();
+                kkt.solve_refined(&f, &b, &mut x, &mut lambda, 2).unwrap();
+            });
+            // A row without gradient is redundant, and found without allocation the second time.
+            let mut zero = g.clone();
+            zero[0] = 0.0;
+            if n > 1 {
+                zero[1] = 0.0;
+            }
+            assert_no_allocation(&format!("redundant {path:?}"), || {
+                kkt.factorise(&g, &zero, &[]).ok();
+                kkt.solve(&f, &b, &mut x, &mut lambda).ok();
+            });
+        }
+        let mut solver = SemismoothNewton::new(&pattern, 0, NcpOptions::default()).unwrap();
+        assert_no_allocation("SemismoothNewton", || {
+            x.fill(0.0);
+            lambda.fill(0.0);
+            let report = solver.solve(&mut beads, &mut x, &mut lambda).unwrap();
+            assert!(report.residual < 1e-12);
+        });
+    }
 }

@@ -95,6 +95,8 @@ pub struct Kkt {
     c: Vec<f64>,
     path: Path,
     redundancy: Redundancy,
+    /// Rows that are left out: inactive or redundant.
+    dropped: Vec<bool>,
     work: Vec<f64>,
     factorised: bool,
 }
@@ -135,6 +137,7 @@ impl Kkt {
             c: vec![0.0; m],
             path,
             redundancy: Redundancy::new(&pattern),
+            dropped: vec![false; m],
             work: vec![0.0; 3 * (n + m)],
             factorised: false,
         })
@@ -182,12 +185,27 @@ impl Kkt {
     ///
     /// An empty `g_lower` stands for $G' = G$, an empty `c` for $C = 0$.
     pub fn factorise(&mut self, g: &[f64], g_lower: &[f64], c: &[f64]) -> Result<(), LinearError> {
+        self.factorise_active(g, g_lower, c, &[])
+    }
+
+    /// Like [`factorise`](Self::factorise) with only the `active` rows; the others' multipliers are zero
+    /// and their equations are left out. An empty `active` stands for all rows.
+    pub fn factorise_active(
+        &mut self,
+        g: &[f64],
+        g_lower: &[f64],
+        c: &[f64],
+        active: &[bool],
+    ) -> Result<(), LinearError> {
         expect_len("gradient values", g.len(), self.g.len())?;
-        if !g_lower.is_empty() {
-            expect_len("lower gradient values", g_lower.len(), self.g.len())?;
-        }
-        if !c.is_empty() {
-            expect_len("compliance", c.len(), self.m)?;
+        for (what, given, expected) in [
+            ("lower gradient values", g_lower.len(), g.len()),
+            ("compliance", c.len(), self.m),
+            ("active rows", active.len(), self.m),
+        ] {
+            if given > 0 {
+                expect_len(what, given, expected)?;
+            }
         }
         self.factorised = false;
         self.g.copy_from_slice(g);
@@ -197,16 +215,18 @@ impl Kkt {
         } else {
             self.c.copy_from_slice(c);
         }
-        self.redundancy.clear();
+        self.dropped.fill(false);
+        self.dropped.iter_mut().zip(active).for_each(|(d, a)| *d = !a);
+        self.redundancy.begin(&self.dropped, &self.c);
         match self.eliminate() {
             Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. })
                 if self.m > 0 =>
             {
                 expect_finite("gradient value", &self.g_lower)?;
-                self.redundancy.find(&self.gradients, &self.g_lower, &self.c)?;
-                if self.redundancy.rows().is_empty() {
-                    // The rows are independent: the trouble is A, or G and G' do not match.
-                    return self.eliminate();
+                self.redundancy.find(&self.gradients, &self.g_lower)?;
+                // If the rows are independent, the trouble is A, or G and G' do not match.
+                for &row in self.redundancy.rows() {
+                    self.dropped[row] = true;
                 }
                 self.eliminate()?;
             }
@@ -217,10 +237,11 @@ impl Kkt {
     }
 
     fn eliminate(&mut self) -> Result<(), LinearError> {
-        let dropped = self.redundancy.mask();
         match &mut self.path {
-            Path::Schur(schur) => schur.factorise(&self.g, &self.g_lower, &self.c, dropped),
-            Path::Full(full) => full.factorise(&self.a, &self.g, &self.g_lower, &self.c, dropped),
+            Path::Schur(schur) => schur.factorise(&self.g, &self.g_lower, &self.c, &self.dropped),
+            Path::Full(full) => {
+                full.factorise(&self.a, &self.g, &self.g_lower, &self.c, &self.dropped)
+            }
         }
     }
 
@@ -229,9 +250,9 @@ impl Kkt {
         self.redundancy.rows()
     }
 
-    /// Number of independent rows.
+    /// Number of active rows that are independent.
     pub fn rank(&self) -> usize {
-        self.m - self.redundancy.rows().len()
+        self.dropped.iter().filter(|d| !**d).count()
     }
 
     /// Solves (1).
@@ -247,7 +268,7 @@ impl Kkt {
         if self.redundancy.rows().is_empty() {
             return Ok(());
         }
-        self.redundancy.minimise_norm(&self.gradients, &self.g, &self.c, lambda);
+        self.redundancy.minimise_norm(&self.gradients, &self.g, lambda);
         // The projection is iterative; one step of refinement restores the balance of forces.
         self.refine(f, b, x, lambda, 1).map(|_| ())
     }
@@ -316,14 +337,13 @@ impl Kkt {
         x: &mut [f64],
         lambda: &mut [f64],
     ) -> Result<(), LinearError> {
-        let dropped = self.redundancy.mask();
         match &mut self.path {
-            Path::Schur(schur) => schur.solve(&self.g_lower, f, b, dropped, x, lambda),
-            Path::Full(full) => full.solve(f, b, dropped, x, lambda),
+            Path::Schur(schur) => schur.solve(&self.g_lower, f, b, &self.dropped, x, lambda),
+            Path::Full(full) => full.solve(f, b, &self.dropped, x, lambda),
         }
     }
 
-    /// Residual of (1), with zero for redundant rows; returns its size and that of redundant rows.
+    /// Residual of (1), with zero for rows left out; returns its size and that of redundant rows.
     fn residual(
         &self,
         f: &[f64],
@@ -351,7 +371,9 @@ impl Kkt {
         let mut inconsistency = 0.0_f64;
         for &row in self.redundancy.rows() {
             inconsistency = inconsistency.max(lower[row].abs());
-            lower[row] = 0.0;
+        }
+        for (l, _) in lower.iter_mut().zip(&self.dropped).filter(|(_, d)| **d) {
+            *l = 0.0;
         }
         (norm_inf(out), inconsistency)
     }

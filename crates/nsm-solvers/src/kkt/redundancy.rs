@@ -2,7 +2,7 @@
 //!
 //! Rows are compared through a rank-revealing QR where the matrix is small, else through a banded
 //! $LDL^\top$ of the Gram matrix $G'G'^\top$ in which vanishing pivots are skipped: linear in the number
-//! of rows for chains. Rows with compliance are never redundant.
+//! of rows for chains. Inactive rows and rows with compliance stay out of it.
 //!
 //! The projection of a basic solution $\lambda$ on the range of $G$ has the same force $G^\top\lambda$
 //! and the least norm. It is $\lambda - r$ with the residual $r$ of $\min_z |Gz - \lambda|$, found by
@@ -25,7 +25,8 @@ const DENSE_LIMIT: usize = 1 << 14;
 pub(super) struct Redundancy {
     n: usize,
     m: usize,
-    mask: Vec<bool>,
+    /// Rows that may be redundant: active and without compliance.
+    eligible: Vec<bool>,
     rows: Vec<usize>,
     /// Built when the first redundant row is met.
     finder: Option<Box<Finder>>,
@@ -55,22 +56,19 @@ impl Redundancy {
         Self {
             n,
             m,
-            mask: vec![false; m],
+            eligible: vec![true; m],
             rows: Vec::with_capacity(m),
             finder: None,
             cg: Vec::new(),
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        if !self.rows.is_empty() {
-            self.mask.fill(false);
-            self.rows.clear();
+    /// Forgets what was found, and takes down which rows can be redundant at all.
+    pub(super) fn begin(&mut self, inactive: &[bool], c: &[f64]) {
+        self.rows.clear();
+        for ((e, inactive), c) in self.eligible.iter_mut().zip(inactive).zip(c) {
+            *e = !inactive && *c == 0.0;
         }
-    }
-
-    pub(super) fn mask(&self) -> &[bool] {
-        &self.mask
     }
 
     pub(super) fn rows(&self) -> &[usize] {
@@ -82,17 +80,16 @@ impl Redundancy {
         &mut self,
         gradients: &[(usize, usize)],
         g: &[f64],
-        c: &[f64],
     ) -> Result<(), LinearError> {
         if self.finder.is_none() {
             self.finder = Some(Box::new(Finder::new(self.n, self.m, gradients)?));
             self.cg = vec![0.0; 3 * self.n + 2 * self.m];
         }
-        let (n, m, rows) = (self.n, self.m, &mut self.rows);
+        let (n, m, rows, eligible) = (self.n, self.m, &mut self.rows, &self.eligible[..]);
         match self.finder.as_deref_mut() {
             Some(Finder::Dense { qr, matrix, index }) => {
                 index.clear();
-                index.extend((0..m).filter(|&i| c[i] == 0.0));
+                index.extend((0..m).filter(|&i| eligible[i]));
                 matrix.fill(0.0);
                 for (&(row, k), g) in gradients.iter().zip(g) {
                     if let Ok(place) = index.binary_search(&row) {
@@ -102,13 +99,10 @@ impl Redundancy {
                 qr.factor(index.len(), n, &matrix[..index.len() * n], ROW_TOLERANCE)?;
                 rows.extend(qr.redundant().iter().map(|&i| index[i]));
             }
-            Some(Finder::Banded(gram)) => gram.find(g, c, rows)?,
+            Some(Finder::Banded(gram)) => gram.find(g, gradients, eligible, rows)?,
             None => {}
         }
         rows.sort_unstable();
-        for &row in rows.iter() {
-            self.mask[row] = true;
-        }
         Ok(())
     }
 
@@ -117,7 +111,6 @@ impl Redundancy {
         &mut self,
         gradients: &[(usize, usize)],
         g: &[f64],
-        c: &[f64],
         lambda: &mut [f64],
     ) {
         if self.rows.is_empty() {
@@ -128,14 +121,15 @@ impl Redundancy {
         let (p, rest) = rest.split_at_mut(n);
         let (r, q) = rest.split_at_mut(m);
         let q = &mut q[..m];
-        // Multipliers of compliant rows are unique: they stay out of the projection.
-        for ((r, l), c) in r.iter_mut().zip(&*lambda).zip(c) {
-            *r = if *c == 0.0 { *l } else { 0.0 };
+        // Other multipliers are unique: they stay out of the projection.
+        let eligible = &self.eligible[..];
+        for ((r, l), e) in r.iter_mut().zip(&*lambda).zip(eligible) {
+            *r = if *e { *l } else { 0.0 };
         }
         let gather = |r: &[f64], s: &mut [f64]| {
             s.fill(0.0);
             for (&(row, k), g) in gradients.iter().zip(g) {
-                if c[row] == 0.0 {
+                if eligible[row] {
                     s[k] += g * r[row];
                 }
             }
@@ -150,7 +144,7 @@ impl Redundancy {
             }
             q.fill(0.0);
             for (&(row, k), g) in gradients.iter().zip(g) {
-                if c[row] == 0.0 {
+                if eligible[row] {
                     q[row] += g * p[k];
                 }
             }
@@ -213,16 +207,22 @@ impl Finder {
 }
 
 impl BandedGram {
-    fn find(&mut self, g: &[f64], c: &[f64], rows: &mut Vec<usize>) -> Result<(), LinearError> {
+    fn find(
+        &mut self,
+        g: &[f64],
+        gradients: &[(usize, usize)],
+        eligible: &[bool],
+        rows: &mut Vec<usize>,
+    ) -> Result<(), LinearError> {
         self.factor.clear();
         let storage = self.factor.storage();
         for &(slot, e, f) in &self.products {
-            storage[slot] += g[e] * g[f];
-        }
-        for (&slot, c) in self.diagonal.iter().zip(c) {
-            if *c != 0.0 {
-                storage[slot] *= 2.0;
+            if eligible[gradients[e].0] && eligible[gradients[f].0] {
+                storage[slot] += g[e] * g[f];
             }
+        }
+        for (&slot, _) in self.diagonal.iter().zip(eligible).filter(|(_, e)| !**e) {
+            storage[slot] = 1.0;
         }
         self.found.clear();
         self.factor.factor_semidefinite(GRAM_TOLERANCE, &mut self.found)?;
