@@ -3,7 +3,7 @@
 use nsm_constraints::ConstraintError;
 use nsm_model::SystemError;
 use nsm_solvers::LinearError;
-use nsm_solvers::least_squares::LeastSquaresError;
+use nsm_solvers::lcp::LcpError;
 
 /// An impact without answer. `contact` is the row of the contact gradients.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -71,7 +71,7 @@ pub enum ReflectError {
         /// First contact of the island.
         contact: usize,
         /// What the solver says.
-        source: LeastSquaresError,
+        source: LcpError,
     },
     /// The equality constraints could not be factorised.
     #[error("the gradients of contact {contact} cannot be projected onto the equalities: {source}")]

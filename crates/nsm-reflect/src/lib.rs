@@ -3,11 +3,14 @@
 //!
 //! [`Reflector`] is bound to a system; [`Kernel`] does the work on plain slices. Contacts in separate
 //! islands do not see each other, cost is linear in the contacts that take part, nothing is allocated
-//! in an impact, and the order of arithmetic is fixed.
+//! in an impact (but for islands of more than 64 contacts that are no chain), and the order of
+//! arithmetic is fixed.
 
 mod certificate;
+mod chain;
 mod contacts;
 mod error;
+mod island_gram;
 mod islands;
 mod kernel;
 mod law;

@@ -30,7 +30,7 @@ use crate::{Certificate, ContactRows, ImpactLaw, Kernel, ReflectError};
 /// assert_eq!(certificate.energy_change, 0.0);
 /// # Ok::<(), nsm_reflect::ReflectError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Reflector {
     law: ImpactLaw,
     metric: Metric,
@@ -40,7 +40,7 @@ pub struct Reflector {
     equalities: Option<Projected>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Projected {
     projection: CotangentProjection,
     values: Vec<f64>,
@@ -88,10 +88,12 @@ impl Reflector {
         });
         let mut starts = vec![0];
         starts.extend((0..rows.len()).map(|i| rows.span(i).end));
+        let mut kernel = Kernel::new(system.dimension(), rows.len(), tolerance);
+        kernel.reserve(equalities.as_ref().map_or(rows.entries(), |e: &Projected| e.values.len()));
         Ok(Self {
             law,
             metric,
-            kernel: Kernel::new(system.dimension(), rows.len(), tolerance),
+            kernel,
             columns: (0..rows.len()).flat_map(|i| rows.columns(i).iter().copied()).collect(),
             starts,
             equalities,

@@ -14,7 +14,12 @@ use nsm_constraints::{ContactTolerance, Metric};
 
 use crate::islands::Islands;
 use crate::multipliers::Multipliers;
-use crate::{Certificate, ContactRows, ImpactLaw, ReflectError, Restitution};
+use crate::{Certificate, ContactRows, ImpactLaw, ReflectError};
+
+mod bounce;
+mod rounds;
+
+use rounds::Multiplier;
 
 const NONE: usize = usize::MAX;
 
@@ -41,7 +46,7 @@ const COLLAPSE: usize = 20;
 /// assert_eq!(kernel.impulses(), [1.0, 1.0]);
 /// # Ok::<(), nsm_reflect::ReflectError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Kernel {
     /// When a contact approaches.
     pub tolerance: ContactTolerance,
@@ -63,6 +68,8 @@ pub struct Kernel {
     changed_stamp: Vec<u64>,
     refreshed: Vec<usize>,
     refreshed_stamp: Vec<u64>,
+    /// Change of the momenta of one island, zero between islands.
+    delta: Vec<f64>,
     /// By slot, that is by position in the list of candidates.
     rates: Vec<f64>,
     scales: Vec<f64>,
@@ -77,7 +84,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Room for impacts on `dimension` momenta with up to `contacts` candidates; more of the latter grow it.
+    /// Room for impacts on `dimension` momenta with up to `contacts` candidates; more of the latter, or
+    /// gradients with more than four entries each, grow it when first met.
     pub fn new(dimension: usize, contacts: usize, tolerance: ContactTolerance) -> Self {
         Self {
             tolerance,
@@ -94,6 +102,7 @@ impl Kernel {
             changed_stamp: vec![0; dimension],
             refreshed: Vec::with_capacity(dimension),
             refreshed_stamp: vec![0; dimension],
+            delta: vec![0.0; dimension],
             rates: Vec::with_capacity(contacts),
             scales: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
@@ -104,6 +113,12 @@ impl Kernel {
             islands: Islands::new(dimension, contacts),
             multipliers: Multipliers::new(dimension, contacts),
         }
+    }
+
+    /// Makes room for gradients with this many entries in all.
+    pub(crate) fn reserve(&mut self, entries: usize) {
+        self.links.reserve(entries.saturating_sub(self.links.len()));
+        self.multipliers.reserve(entries);
     }
 
     /// Total impulse $\lambda_i$ of each candidate in the last impact, in the order of the candidates.
@@ -155,6 +170,7 @@ impl Kernel {
         }
         self.impact += 1;
         self.touched.clear();
+        self.changed.clear();
         let impact = Impact { law, metric, rows, candidates };
         let outcome = self.resolve(impact, p);
         if outcome.is_err() {
@@ -163,59 +179,6 @@ impl Kernel {
             }
         }
         outcome
-    }
-
-    /// The impact of a single contact in a diagonal metric.
-    fn bounce(
-        &mut self,
-        law: &ImpactLaw,
-        w: &[f64],
-        rows: ContactRows<'_>,
-        contact: usize,
-        p: &mut [f64],
-    ) -> Result<Certificate, ReflectError> {
-        let (columns, values) = rows.row(contact);
-        let (mut rate, mut scale, mut square) = (0.0, 0.0, 0.0);
-        for (&k, g) in columns.iter().zip(values) {
-            let v = w[k] * p[k];
-            rate += g * v;
-            scale += g.abs() * (v.abs() + self.tolerance.speed);
-            square += w[k] * g * g;
-        }
-        if rate >= -self.tolerance.velocity * scale {
-            let residual = (-rate).max(0.0);
-            return Ok(Certificate { residual, ..Certificate::default() });
-        }
-        if !rate.is_finite() || !square.is_finite() {
-            return Err(ReflectError::NotFinite { what: "the rate", contact });
-        }
-        if square <= 0.0 {
-            return Err(ReflectError::NotPositive { contact, value: square });
-        }
-        let factor = 1.0
-            + match law {
-                ImpactLaw::Reflection | ImpactLaw::Published => 1.0,
-                ImpactLaw::Sequential(e) | ImpactLaw::Newton(e) | ImpactLaw::Lcp(e) => {
-                    e.of(contact)
-                }
-            };
-        let impulse = -factor * rate / square;
-        let (mut energy_change, mut after) = (0.0, 0.0);
-        for (&k, g) in columns.iter().zip(values) {
-            let before = p[k];
-            p[k] = before + impulse * g;
-            energy_change += 0.5 * w[k] * (p[k] - before) * (p[k] + before);
-            after += g * w[k] * p[k];
-        }
-        self.impulses[0] = impulse;
-        Ok(Certificate {
-            rounds: 1,
-            reflected: 1,
-            residual: (-after).max(0.0),
-            energy_change,
-            least_impulse: impulse,
-            largest_island: 1,
-        })
     }
 
     fn resolve(&mut self, impact: Impact<'_>, p: &mut [f64]) -> Result<Certificate, ReflectError> {
@@ -317,150 +280,6 @@ impl Kernel {
         }
     }
 
-    /// Line 9 of Algorithm 2 for every island of violating contacts.
-    fn reflect_islands(
-        &mut self,
-        impact: Impact<'_>,
-        p: &mut [f64],
-        multiplier: Multiplier,
-    ) -> Result<usize, ReflectError> {
-        let Impact { metric, rows, candidates, .. } = impact;
-        self.islands.group(metric, rows, candidates, &self.violating);
-        let mut largest = 0;
-        for k in 0..self.islands.len() {
-            let island = self.islands.island(k);
-            largest = largest.max(island.len());
-            self.multipliers.q.clear();
-            self.multipliers.q.extend(island.iter().map(|&slot| self.rates[slot]));
-            match multiplier {
-                Multiplier::NonNegative => {
-                    self.multipliers.project(metric, rows, candidates, island, true)?;
-                }
-                Multiplier::Published => {
-                    self.multipliers.normal_equation(metric, rows, candidates, island)?;
-                }
-            }
-            self.apply(impact, k, 2.0, p);
-        }
-        Ok(largest)
-    }
-
-    /// The contacts that do not separate; to end a collapse, all of each island that loses energy
-    /// everywhere.
-    fn collect_closed(&mut self, impact: Impact<'_>, e: &Restitution, collapse: bool) {
-        let slots = impact.candidates.len();
-        self.plastic.clear();
-        self.plastic.resize(slots, false);
-        self.closed.clear();
-        if collapse {
-            self.closed.extend(0..slots);
-            self.islands.group(impact.metric, impact.rows, impact.candidates, &self.closed);
-            for k in 0..self.islands.len() {
-                let island = self.islands.island(k);
-                let lossy = island.iter().all(|&slot| e.of(impact.candidates[slot]) < 1.0);
-                for &slot in island {
-                    self.plastic[slot] = lossy;
-                }
-            }
-            self.closed.clear();
-        }
-        for slot in 0..slots {
-            let separates = self.rates[slot] > self.tolerance.velocity * self.scales[slot];
-            if self.plastic[slot] || !separates {
-                self.closed.push(slot);
-            }
-        }
-    }
-
-    /// Newton's law on the islands of `closed` in which something approaches.
-    fn newton(
-        &mut self,
-        impact: Impact<'_>,
-        e: &Restitution,
-        p: &mut [f64],
-    ) -> Result<usize, ReflectError> {
-        let Impact { metric, rows, candidates, .. } = impact;
-        self.islands.group(metric, rows, candidates, &self.closed);
-        let mut largest = 0;
-        for k in 0..self.islands.len() {
-            let island = self.islands.island(k);
-            let approaches =
-                |&slot: &usize| self.rates[slot] < -self.tolerance.velocity * self.scales[slot];
-            if !island.iter().any(approaches) {
-                continue;
-            }
-            largest = largest.max(island.len());
-            self.multipliers.q.clear();
-            self.multipliers.q.extend(island.iter().map(|&slot| {
-                let rebound = if self.plastic[slot] { 0.0 } else { e.of(candidates[slot]) };
-                self.rates[slot] + rebound * self.rates[slot].min(0.0)
-            }));
-            self.multipliers.project(metric, rows, candidates, island, false)?;
-            self.apply(impact, k, 1.0, p);
-        }
-        Ok(largest)
-    }
-
-    /// One contact at a time, each seeing what the one before has done.
-    fn sweep(
-        &mut self,
-        impact: Impact<'_>,
-        e: &Restitution,
-        p: &mut [f64],
-    ) -> Result<usize, ReflectError> {
-        for slot in 0..impact.candidates.len() {
-            let (columns, values) = impact.row(slot);
-            let (rate, scale) = self.tolerance.rate(columns, values, &self.v);
-            self.scales[slot] = scale.max(self.scales[slot]);
-            if rate >= -self.tolerance.velocity * self.scales[slot] {
-                continue;
-            }
-            let contact = impact.candidates[slot];
-            let square = self.multipliers.square(impact.metric, columns, values);
-            if square.is_nan() || square <= 0.0 {
-                return Err(ReflectError::NotPositive { contact, value: square });
-            }
-            self.push(impact, slot, -(1.0 + e.of(contact)) * rate / square, p);
-            for &k in columns {
-                let Self { v, known, impact: now, .. } = self;
-                impact.metric.for_coupled(k, |j| {
-                    if known[j] == *now {
-                        v[j] = impact.metric.apply_row(j, p);
-                    }
-                });
-            }
-        }
-        Ok(1)
-    }
-
-    /// Adds `factor` times the multipliers just found to the momenta of island `k`.
-    fn apply(&mut self, impact: Impact<'_>, k: usize, factor: f64, p: &mut [f64]) {
-        for a in 0..self.islands.island(k).len() {
-            let slot = self.islands.island(k)[a];
-            let impulse = factor * self.multipliers.lambda[a];
-            if impulse != 0.0 {
-                self.push(impact, slot, impulse, p);
-            }
-        }
-    }
-
-    /// Adds one impulse, and remembers what it changes.
-    fn push(&mut self, impact: Impact<'_>, slot: usize, impulse: f64, p: &mut [f64]) {
-        self.impulses[slot] += impulse;
-        let (columns, values) = impact.row(slot);
-        for (&k, g) in columns.iter().zip(values) {
-            if self.touched_stamp[k] != self.impact {
-                self.touched_stamp[k] = self.impact;
-                self.touched.push((k, p[k], self.v[k]));
-            }
-            if self.changed_stamp[k] != self.round {
-                self.changed_stamp[k] = self.round;
-                self.changed.push(k);
-            }
-            p[k] += impulse * g;
-        }
-    }
-
     /// Velocities and rates that the round has changed.
     fn refresh(&mut self, impact: Impact<'_>, p: &[f64]) -> Result<(), ReflectError> {
         self.refreshed.clear();
@@ -532,10 +351,4 @@ impl<'a> Impact<'a> {
     fn row(&self, slot: usize) -> (&'a [usize], &'a [f64]) {
         self.rows.row(self.candidates[slot])
     }
-}
-
-#[derive(Clone, Copy)]
-enum Multiplier {
-    NonNegative,
-    Published,
 }
