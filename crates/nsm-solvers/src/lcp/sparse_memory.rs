@@ -8,6 +8,46 @@ use super::matrix::Storage;
 /// Dense Cholesky runs about this many times faster per multiplication than the envelope one.
 const DENSE_ADVANTAGE: f64 = 8.0;
 
+/// Dense arrays with fewer non-zeros than one in this many are treated as sparse.
+const SPARSE: usize = 8;
+
+/// The non-zeros of a dense array.
+#[derive(Debug, Default)]
+pub(crate) struct Extracted {
+    col_ptr: Vec<usize>,
+    row_idx: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Extracted {
+    /// The matrix in compressed columns, if that pays.
+    pub(crate) fn fill<'a>(&'a mut self, matrix: &Matrix<'_>) -> Option<Matrix<'a>> {
+        let Storage::Dense(m) = matrix.storage else {
+            return None;
+        };
+        let n = matrix.n;
+        let limit = n * n / SPARSE;
+        self.col_ptr.clear();
+        self.row_idx.clear();
+        self.values.clear();
+        self.col_ptr.push(0);
+        for j in 0..n {
+            for (i, &v) in m[j * n..(j + 1) * n].iter().enumerate() {
+                if v != 0.0 {
+                    self.row_idx.push(i);
+                    self.values.push(v);
+                }
+            }
+            // Give up early where the first columns are full.
+            if self.values.len() > limit || self.values.len() > (j + 1) * n / 2 + 4 * n {
+                return None;
+            }
+            self.col_ptr.push(self.values.len());
+        }
+        Matrix::sparse(n, &self.col_ptr, &self.row_idx, &self.values).ok()
+    }
+}
+
 /// Rebuilt whenever a matrix with another pattern arrives.
 #[derive(Debug, Default)]
 pub(crate) struct SparseMemory {

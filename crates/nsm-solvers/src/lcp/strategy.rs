@@ -45,6 +45,26 @@ impl LcpWorkspace {
         w: &mut [f64],
     ) -> Result<Report, LcpError> {
         self.check(&matrix, q, z, w)?;
+        if matrix.is_sparse() || self.n <= TINY {
+            return self.solve_checked(matrix, q, z, w);
+        }
+        // A dense array that is mostly zeros is worth its pattern.
+        let mut extracted = core::mem::take(&mut self.extracted);
+        let outcome = match extracted.fill(&matrix) {
+            Some(sparse) => self.solve_checked(sparse, q, z, w),
+            None => self.solve_checked(matrix, q, z, w),
+        };
+        self.extracted = extracted;
+        outcome
+    }
+
+    fn solve_checked(
+        &mut self,
+        matrix: Matrix<'_>,
+        q: &[f64],
+        z: &mut [f64],
+        w: &mut [f64],
+    ) -> Result<Report, LcpError> {
         let n = self.n;
         if !self.options.warm_start {
             z.fill(0.0);

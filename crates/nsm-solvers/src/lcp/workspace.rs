@@ -8,7 +8,7 @@ use super::lemke::{self, Lemke};
 use super::matrix::Storage;
 use super::newton::{self, Equations, Newton};
 use super::projected::{self, AcceleratedGradient};
-use super::sparse_memory::SparseMemory;
+use super::sparse_memory::{Extracted, SparseMemory};
 use super::{LcpError, Matrix, Method, Report, natural_residual};
 use crate::least_squares::{GramNnls, TridiagonalNnls};
 
@@ -65,7 +65,8 @@ pub struct LcpWorkspace {
     active_set: Option<GramNnls>,
     chain: Option<TridiagonalNnls>,
     interior: Option<InteriorPoint>,
-    pub(crate) sparse: SparseMemory,
+    sparse: SparseMemory,
+    pub(crate) extracted: Extracted,
     symmetric_pivoting: Option<BlockPivoting>,
     general_pivoting: Option<BlockPivoting>,
     lemke: Option<Lemke>,
@@ -90,6 +91,7 @@ impl LcpWorkspace {
             chain: None,
             interior: None,
             sparse: SparseMemory::default(),
+            extracted: Extracted::default(),
             symmetric_pivoting: None,
             general_pivoting: None,
             lemke: None,

@@ -130,21 +130,16 @@ impl GramNnls {
             return self.solve_one(gram[0], q[0], lambda);
         }
         let mut q_max = 0.0_f64;
-        let mut checksum = 0.0;
+        let mut trace = 0.0_f64;
+        let mut checksum = sum(gram);
         let mut any = false;
         let mut warm = false;
         for i in 0..n {
             q_max = q_max.max(q[i].abs());
+            trace = trace.max(gram[i * (n + 1)]);
             checksum += q[i];
             any |= q[i] < 0.0;
             warm |= lambda[i] > 0.0;
-        }
-        let mut trace = 0.0_f64;
-        for (k, &entry) in gram.iter().enumerate() {
-            checksum += entry;
-            if k % (n + 1) == 0 {
-                trace = trace.max(entry);
-            }
         }
         if !checksum.is_finite() {
             check_finite("gram", gram)?;
@@ -408,6 +403,18 @@ impl GramNnls {
             residual: natural_residual(lambda, &self.slack[..self.n], q_max),
         }
     }
+}
+
+/// Sum in four independent parts; not finite when an entry is not.
+fn sum(values: &[f64]) -> f64 {
+    let mut parts = [0.0; 4];
+    let mut chunks = values.chunks_exact(4);
+    for chunk in chunks.by_ref() {
+        for k in 0..4 {
+            parts[k] += chunk[k];
+        }
+    }
+    parts.iter().sum::<f64>() + chunks.remainder().iter().sum::<f64>()
 }
 
 fn natural_residual(lambda: &[f64], slack: &[f64], q_max: f64) -> f64 {
