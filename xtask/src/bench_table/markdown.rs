@@ -33,9 +33,9 @@ pub(super) fn page(
             "Beside a peer's time stands what it solved, or how well; – means that it was not tried.\n",
         );
     }
-    for group in in_order(measured.iter().map(|m| m.name.group.as_str())) {
-        let members: Vec<&Measurement> =
-            measured.iter().filter(|m| m.name.group == group).collect();
+    let cells: Vec<Cell<'_>> = measured.iter().map(Cell::new).collect();
+    for group in in_order(cells.iter().map(|cell| cell.section)) {
+        let members: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.section == group).collect();
         page.push_str(&section(group, &members, peers));
     }
     if let Some(notes) = notes {
@@ -44,14 +44,40 @@ pub(super) fn page(
     page
 }
 
+/// Where a benchmark stands on the page.
+struct Cell<'a> {
+    section: &'a str,
+    row: &'a str,
+    column: &'a str,
+    ns: f64,
+}
+
+impl<'a> Cell<'a> {
+    /// By criterion's name: `group/method/size`, `group/case`, or a name of its own, which is taken apart at the
+    /// first slash so that `hull/64` and `hull/128` share a table.
+    fn new(measurement: &'a Measurement) -> Self {
+        let name = &measurement.name;
+        let (section, row, column) = match (name.function.as_deref(), name.value.as_deref()) {
+            (Some(method), Some(size)) => (name.group.as_str(), size, method),
+            (Some(case), None) | (None, Some(case)) => (name.group.as_str(), case, "time"),
+            (None, None) => {
+                let (section, row) =
+                    name.group.split_once('/').unwrap_or((&name.group, &name.group));
+                (section, row, "time")
+            }
+        };
+        Self { section, row, column, ns: measurement.median_ns }
+    }
+}
+
 /// One group as a table.
-fn section(group: &str, members: &[&Measurement], peers: &[&Peers]) -> String {
-    let mut methods = in_order(members.iter().map(|m| method(m)));
+fn section(group: &str, members: &[&Cell<'_>], peers: &[&Peers]) -> String {
+    let mut methods = in_order(members.iter().map(|cell| cell.column));
     methods.sort_by_key(|name| *name != DEFAULT_METHOD);
-    let values = in_order(members.iter().map(|m| m.name.value.as_deref().unwrap_or("")));
-    let case = |value: &str| format!("{group} {value}").replace('/', " ").trim_end().to_owned();
+    let cases = in_order(members.iter().map(|cell| cell.row));
+    let full = |case: &str| format!("{group} {case}").replace('/', " ");
     let peers =
-        peers.iter().find(|table| values.iter().any(|value| table.row(&case(value)).is_some()));
+        peers.iter().find(|table| cases.iter().any(|case| table.row(&full(case)).is_some()));
 
     let mut head = vec!["case".to_owned()];
     head.extend(methods.iter().map(|name| (*name).to_owned()));
@@ -60,18 +86,18 @@ fn section(group: &str, members: &[&Measurement], peers: &[&Peers]) -> String {
         head.push("target".to_owned());
     }
     let mut table = vec![head];
-    for value in &values {
+    for case in &cases {
         let times: Vec<Option<f64>> =
-            methods.iter().map(|name| time(members, name, value)).collect();
+            methods.iter().map(|name| time(members, case, name)).collect();
         let fastest = times.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        let mut cells = vec![if value.is_empty() { group.to_owned() } else { (*value).to_owned() }];
+        let mut cells = vec![(*case).to_owned()];
         cells.extend(times.iter().map(|time| match time {
             Some(ns) if *ns == fastest && methods.len() > 1 => format!("**{}**", duration(*ns)),
             Some(ns) => duration(*ns),
             None => String::new(),
         }));
         if let Some(peers) = peers {
-            let row = peers.row(&case(value));
+            let row = peers.row(&full(case));
             cells.extend(
                 (0..peers.names.len())
                     .map(|i| row.map_or(String::new(), |row| figure(row.figures[i]))),
@@ -92,15 +118,8 @@ fn section(group: &str, members: &[&Measurement], peers: &[&Peers]) -> String {
     text
 }
 
-fn method(measurement: &Measurement) -> &str {
-    measurement.name.function.as_deref().unwrap_or("time")
-}
-
-fn time(members: &[&Measurement], name: &str, value: &str) -> Option<f64> {
-    let found = members
-        .iter()
-        .find(|m| method(m) == name && m.name.value.as_deref().unwrap_or("") == value);
-    found.map(|m| m.median_ns)
+fn time(members: &[&Cell<'_>], row: &str, column: &str) -> Option<f64> {
+    members.iter().find(|cell| cell.row == row && cell.column == column).map(|cell| cell.ns)
 }
 
 fn figure(figure: Figure) -> String {
@@ -198,14 +217,20 @@ mod tests {
 
     #[test]
     fn a_group_without_peers_is_plain() {
-        let measured =
-            [measurement("distance", None, Some("box"), 80.0), measurement("exp", None, None, 9.0)];
+        let measured = [
+            measurement("distance", None, Some("box"), 80.0),
+            measurement("hull/64", None, None, 9.0),
+            measurement("hull/128", None, None, 20.0),
+            measurement("rigid", Some("free flow"), None, 300.0),
+        ];
         let page = page("nsm-geom", "2 cores", &measured, &peers::of("nsm-geom"), None);
+        let head = "| case | time |\n|---|---:|\n";
+        assert!(page.contains(&format!("## distance\n\n{head}| box | 80.0 ns |\n")), "{page}");
         assert!(
-            page.contains("## distance\n\n| case | time |\n|---|---:|\n| box | 80.0 ns |\n"),
+            page.contains(&format!("## hull\n\n{head}| 64 | 9.00 ns |\n| 128 | 20.0 ns |\n")),
             "{page}"
         );
-        assert!(page.contains("| exp | 9.00 ns |"), "{page}");
+        assert!(page.contains(&format!("## rigid\n\n{head}| free flow | 300 ns |\n")), "{page}");
     }
 
     #[test]
