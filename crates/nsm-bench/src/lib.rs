@@ -2,13 +2,14 @@
 //! each, and everything needed to run one and judge it.
 
 pub mod formula;
+pub mod kaufman_pai;
 mod scenario;
 
 pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status};
 
 /// All scenarios, in the order of the papers.
 pub fn scenarios() -> Vec<Scenario> {
-    Vec::new()
+    kaufman_pai::scenarios()
 }
 
 /// The examples of the README, compiled and run with the doctests.

@@ -1,0 +1,122 @@
+//! Cost of a step with contacts: ball, pogo, oscillator, cradle, chains of beads between walls.
+//!
+//! One iteration is a thousand steps, so that a reported millisecond is a microsecond per step.
+#![allow(missing_docs)] // Criterion's macros define undocumented functions.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use nsm_constraints::{Affine, Central, LineSpring, Profile, Rod, SphereGap};
+use nsm_model::{Mass, State, Stepper, System};
+use nsm_vi::{Gvi, Quadrature};
+use std::hint::black_box;
+
+const STEPS: usize = 1000;
+
+fn run(c: &mut Criterion, name: &str, system: &System, start: &State, method: &Gvi) {
+    let mut stepper = method.stepper(system).expect("the bench's system fits");
+    let mut state = start.clone();
+    c.bench_with_input(BenchmarkId::new("1000 steps", name), &(), |b, ()| {
+        b.iter(|| {
+            for _ in 0..STEPS {
+                stepper.step(black_box(&mut state)).expect("the bench's steps succeed");
+            }
+        });
+    });
+}
+
+fn ball() -> (System, State) {
+    let system = System::new(Mass::diagonal(&[1.0]).unwrap())
+        .with_potential("gravity", Affine::weight(&[(&[0], 1.0)], &[-9.8]).unwrap())
+        .unwrap()
+        .with_inequality("floor", Affine::above(0, 0.0).unwrap())
+        .unwrap();
+    let state = State::new(&system, &[1.0], &[0.0]).unwrap();
+    (system, state)
+}
+
+fn pogo() -> (System, State) {
+    let weights = Affine::weight(&[(&[0], 1.0), (&[1], 1.0)], &[-9.8213]).unwrap();
+    let system = System::new(Mass::diagonal(&[1.0, 1.0]).unwrap())
+        .with_potential("gravity", weights)
+        .unwrap()
+        .with_potential("spring", LineSpring::new(0, 1, 10.0, 5.0).unwrap())
+        .unwrap()
+        .with_inequality("floor", Affine::above(1, 0.0).unwrap())
+        .unwrap();
+    let state = State::new(&system, &[8.88, 3.88], &[0.0, 0.0]).unwrap();
+    (system, state)
+}
+
+fn oscillator() -> (System, State) {
+    let well =
+        |x, y| Central::about(&[x, y], &[0.0, 0.0], Profile::SexticWell { strength: 1.0 }).unwrap();
+    let system = System::new(Mass::diagonal(&[1.0; 4]).unwrap())
+        .with_potential("first", well(0, 1))
+        .unwrap()
+        .with_potential("second", well(2, 3))
+        .unwrap()
+        .with_inequality("discs", SphereGap::between_balls(&[0, 1], &[2, 3], 1.0, 1.0).unwrap())
+        .unwrap();
+    let state = State::new(&system, &[0.0, -1.4, 0.0, 1.4], &[1.0, 0.0, -1.0, 0.0]).unwrap();
+    (system, state)
+}
+
+fn cradle() -> (System, State) {
+    let (n, mut q) = (5, Vec::new());
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * n]).unwrap());
+    for i in 0..n {
+        let (pivot, angle) = (0.5 * i as f64, if i < 2 { -0.6_f64 } else { 0.0 });
+        q.extend([pivot + angle.sin(), -angle.cos()]);
+        system = system
+            .with_potential("weight", Affine::new(&[2 * i + 1], &[9.8], 0.0).unwrap())
+            .unwrap()
+            .with_equality("rod", Rod::to_pivot(&[2 * i, 2 * i + 1], &[pivot, 0.0], 1.0).unwrap())
+            .unwrap();
+    }
+    for i in 1..n {
+        let (a, b) = ([2 * i - 2, 2 * i - 1], [2 * i, 2 * i + 1]);
+        system = system
+            .with_inequality("pair", SphereGap::between_balls(&a, &b, 0.25, 0.25).unwrap())
+            .unwrap();
+    }
+    let state = State::new(&system, &q, &vec![0.0; 2 * n]).unwrap();
+    (system, state)
+}
+
+/// Beads of radius 0.1 on a line between walls, 0.3 apart, with velocities of both signs.
+fn beads(n: usize) -> (System, State) {
+    let mut system = System::new(Mass::diagonal(&vec![1.0; n]).unwrap());
+    let (mut q, mut v) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        q.push(0.3 * (i as f64 + 0.5));
+        // A fixed irrational rotation: velocities spread over (-1, 1), the same at every run.
+        v.push(2.0 * (0.618_033_988_749_894_9 * i as f64).fract() - 1.0);
+    }
+    system = system.with_inequality("left wall", Affine::above(0, 0.1).unwrap()).unwrap();
+    for i in 1..n {
+        let gap = Affine::ahead(i - 1, i, 0.2).unwrap();
+        system = system.with_inequality("pair", gap).unwrap();
+    }
+    let right = Affine::below(n - 1, 0.3 * n as f64 - 0.1).unwrap();
+    system = system.with_inequality("right wall", right).unwrap();
+    let state = State::new(&system, &q, &v).unwrap();
+    (system, state)
+}
+
+fn contact(c: &mut Criterion) {
+    let fine = Gvi::new(1e-3, Quadrature::Verlet);
+    let (system, start) = ball();
+    run(c, "ball", &system, &start, &fine);
+    let (system, start) = pogo();
+    run(c, "pogo", &system, &start, &Gvi::new(0.1, Quadrature::Verlet));
+    let (system, start) = oscillator();
+    run(c, "oscillator", &system, &start, &Gvi::new(0.1, Quadrature::Midpoint));
+    let (system, start) = cradle();
+    run(c, "cradle 5", &system, &start, &Gvi::new(0.01, Quadrature::Midpoint));
+    for n in [5, 50, 500] {
+        let (system, start) = beads(n);
+        run(c, &format!("beads {n}"), &system, &start, &fine);
+    }
+}
+
+criterion_group!(benches, contact);
+criterion_main!(benches);
