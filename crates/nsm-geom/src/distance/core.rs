@@ -97,11 +97,29 @@ impl Core<'_> {
             Kind::Segment(l) => from_nearest(&local, &Vec3::new(0.0, 0.0, local.z.clamp(-l, l))),
             Kind::Cuboid(s) => s.signed_distance(&local),
             Kind::Polyhedron(s) => s.signed_distance(&local),
-            Kind::Ellipsoid(s) => s.signed_distance(&local),
+            Kind::Ellipsoid(s) => {
+                let psi = s.signed_distance(&local);
+                // On the ridge any of the nearest points will do.
+                let towards = || (s.closest_point(&local) - local).try_normalize(0.0);
+                SignedDistance { gradient: psi.gradient.or_else(towards), ..psi }
+            }
             Kind::Cylinder(s) => s.signed_distance(&local),
             Kind::Intersection(_) => return None,
         };
         Some(SignedDistance { value: psi.value, gradient: psi.gradient.map(|g| self.pose.rot * g) })
+    }
+
+    /// How far a point is outside the core; zero where that is not known.
+    pub(super) fn outside(&self, z: &Vec3) -> f64 {
+        self.signed_distance(z).map_or(0.0, |psi| psi.value.max(0.0))
+    }
+
+    /// The point of the core nearest to `z`.
+    pub(super) fn nearest(&self, z: &Vec3) -> Vec3 {
+        match self.signed_distance(z) {
+            Some(SignedDistance { value, gradient: Some(g) }) if value > 0.0 => z - value * g,
+            _ => *z,
+        }
     }
 
     /// $\nabla^2h(u)$ in the inertial frame, or `None` where it is not known.
@@ -138,12 +156,32 @@ impl Core<'_> {
         Some(self.pose.rot * h * self.pose.rot.transpose())
     }
 
-    /// Directions in which the core is flat where normal `u` touches it, as far as support points `points`
-    /// of the contact tell.
-    pub(super) fn flat_directions(&self, u: &Vec3, points: &[Vec3], push: &mut dyn FnMut(Vec3)) {
+    /// Support point of the feature that holds `known`: that point itself for a polyhedral core, a point of the
+    /// same rim for a cylinder.
+    pub(super) fn support_near(&self, u: &Vec3, known: &Vec3) -> Vec3 {
         match self.kind {
-            Kind::Point | Kind::Ellipsoid(_) | Kind::Intersection(_) => {}
-            Kind::Cylinder(_) => {
+            Kind::Point | Kind::Segment(_) | Kind::Cuboid(_) | Kind::Polyhedron(_) => *known,
+            Kind::Cylinder(s) => {
+                let mut local = s.support(&self.pose.rot.tr_mul(u));
+                local.z = s.half_length().copysign(self.pose.act_inverse(known).z);
+                self.pose.act(&local)
+            }
+            Kind::Ellipsoid(_) | Kind::Intersection(_) => self.support(u),
+        }
+    }
+
+    /// Directions along which the core is flat where normal `u` touches it, `offset` being that between two
+    /// support points of the contact.
+    pub(super) fn flat_directions(
+        &self,
+        u: &Vec3,
+        offset: &Vec3,
+        flatness: Flatness,
+        push: &mut dyn FnMut(Vec3),
+    ) {
+        match (self.kind, flatness) {
+            (Kind::Segment(_) | Kind::Cuboid(_) | Kind::Polyhedron(_), _) => push(*offset),
+            (Kind::Cylinder(_), Flatness::Nearly) => {
                 let local = self.pose.rot.tr_mul(u);
                 if local.x.hypot(local.y) < NEARLY_FLAT {
                     push(self.pose.rot.column(0).into_owned());
@@ -152,13 +190,27 @@ impl Core<'_> {
                     push(self.pose.rot.column(2).into_owned());
                 }
             }
-            _ => points.iter().skip(1).for_each(|p| push(p - points[0])),
+            _ => {}
         }
+    }
+
+    /// Does it make a difference how [`Flatness`] is read?
+    pub(super) fn may_be_flat(&self) -> bool {
+        matches!(self.kind, Kind::Cylinder(_))
     }
 }
 
+/// How to read a cylinder that a normal touches almost flat, on a cap or along its side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flatness {
+    /// As lying flat.
+    Nearly,
+    /// As touching with its rim.
+    Not,
+}
+
 /// Sine of the angle to a cap or side within which a cylinder is tried as lying flat.
-const NEARLY_FLAT: f64 = 1e-4;
+const NEARLY_FLAT: f64 = 1e-3;
 
 fn from_nearest(z: &Vec3, nearest: &Vec3) -> SignedDistance {
     let r = z - nearest;
