@@ -3,7 +3,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nsm_geom::{Plane, Pose, Shape, Vec3, body_gap, distance::separation_along, se3, so3};
+use nsm_geom::{
+    Plane, Pose, Shape, Vec3, body_gap,
+    distance::{body_gap_near, separation_along},
+    se3, so3,
+};
+use parry3d_f64::math::Vector;
 
 fn directions() -> Vec<Vec3> {
     (0..64)
@@ -97,9 +102,32 @@ fn gaps(c: &mut Criterion) {
         over(c, &format!("gap/{name_a}-{name_b}/overlap"), |u| {
             black_box(body_gap(a, &still, b, &Pose { x: u * (0.15 * reach), rot }).ok());
         });
+        over(c, &format!("gap/{name_a}-{name_b}/overlap_hinted"), |u| {
+            black_box(body_gap_near(u, a, &still, b, &Pose { x: u * (0.45 * reach), rot }).ok());
+        });
         over(c, &format!("separation/{name_a}-{name_b}"), |u| {
             black_box(separation_along(u, a, &still, b, &Pose { x: u * (1.1 * reach), rot }));
         });
+    }
+}
+
+/// parry on the same boxes and balls, as a yardstick.
+fn peer(c: &mut Criterion) {
+    let vector = |v: &Vec3| Vector::new(v.x, v.y, v.z);
+    let turn = vector(&Vec3::new(0.3, -0.2, 0.5));
+    let still = parry3d_f64::math::Pose::identity();
+    let cuboid = parry3d_f64::shape::Cuboid::new(Vector::new(1.0, 2.0, 0.5));
+    let hull: Vec<Vector> = directions().iter().take(20).map(vector).collect();
+    let polyhedron = parry3d_f64::shape::ConvexPolyhedron::from_convex_hull(&hull).unwrap();
+    let shapes: [(&str, &dyn parry3d_f64::shape::Shape, f64); 2] =
+        [("cuboid", &cuboid, 2.0 * 5.25_f64.sqrt()), ("polyhedron20", &polyhedron, 2.0)];
+    for (name, shape, reach) in shapes {
+        for (place, factor) in [("apart", 1.1), ("overlap", 0.15)] {
+            over(c, &format!("parry/{name}-{name}/{place}"), |u| {
+                let there = parry3d_f64::math::Pose::new(vector(&(u * (factor * reach))), turn);
+                black_box(parry3d_f64::query::contact(&still, shape, &there, shape, 100.0).ok());
+            });
+        }
     }
 }
 
@@ -118,5 +146,5 @@ fn construction(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, rotations, queries, gaps, construction);
+criterion_group!(benches, rotations, queries, gaps, peer, construction);
 criterion_main!(benches);

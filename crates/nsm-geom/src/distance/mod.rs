@@ -100,6 +100,11 @@ fn gap_of_parts(
     if !(finite(pose_a) && finite(pose_b)) {
         return Err(GeomError::NotFinite { what: "pose" });
     }
+    if let (Shape::Sphere(s), Shape::Sphere(t)) = (a, b)
+        && let Some(gap) = ball_gap(&pose_a.x, s.radius(), &pose_b.x, t.radius())
+    {
+        return Ok(gap);
+    }
     // Relative to the first body nothing is lost to a far-away origin.
     let shift = pose_a.x;
     let near_a = Pose { x: Vec3::zeros(), ..*pose_a };
@@ -131,6 +136,18 @@ pub fn separation_along(n: &Vec3, a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &
     let h_a = a.support_value(&pose_a.rot.tr_mul(n));
     let h_b = b.support_value(&-pose_b.rot.tr_mul(n));
     n.dot(&(pose_b.x - pose_a.x)) - h_a - h_b
+}
+
+/// Two balls; `None` if they are concentric and any normal would do.
+fn ball_gap(a: &Vec3, radius_a: f64, b: &Vec3, radius_b: f64) -> Option<BodyGap> {
+    let between = b - a;
+    let distance = between.norm();
+    if distance == 0.0 {
+        return None;
+    }
+    let normal = between / distance;
+    let (point_a, point_b) = (a + radius_a * normal, b - radius_b * normal);
+    Some(BodyGap { gap: distance - radius_a - radius_b, normal, point_a, point_b })
 }
 
 fn convex_gap(a: &Core, b: &Core, hint: Option<&Vec3>) -> Result<BodyGap, GeomError> {
