@@ -143,3 +143,21 @@ fn extreme_scales() {
         assert!((solution.z[1] - 7.0 / 3.0).abs() < 1e-14, "{scale:e}");
     }
 }
+
+#[test]
+fn entries_given_twice_add_up() {
+    let n = 40;
+    let mut col_ptr = vec![0];
+    let (mut row_idx, mut values) = (vec![], vec![]);
+    for j in 0..n {
+        row_idx.extend([j, j]);
+        values.extend([1.5, 0.5]);
+        col_ptr.push(values.len());
+    }
+    let matrix = Matrix::sparse(n, &col_ptr, &row_idx, &values).unwrap();
+    let q: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { -4.0 } else { 1.0 }).collect();
+    for method in [Method::InteriorPoint, Method::ChainSweep, Method::BlockPivoting] {
+        let solution = solve_with(method, matrix, &q).unwrap();
+        assert!((solution.z[0] - 2.0).abs() < 1e-12 && solution.z[1] == 0.0, "{method}");
+    }
+}

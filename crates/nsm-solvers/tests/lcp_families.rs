@@ -103,3 +103,50 @@ fn contact_families_written_out_densely() {
         }
     }
 }
+
+/// A membrane over an obstacle on a square grid: sparse, symmetric, definite, wide envelope.
+#[test]
+fn membrane_over_an_obstacle() {
+    let side = 45_usize;
+    let n = side * side;
+    let mut rows = vec![];
+    for i in 0..side {
+        for j in 0..side {
+            let mut row = vec![(i * side + j, 4.0)];
+            for (inside, other) in [
+                (i > 0, (i * side + j).wrapping_sub(side)),
+                (j > 0, (i * side + j).wrapping_sub(1)),
+                (j + 1 < side, i * side + j + 1),
+                (i + 1 < side, (i + 1) * side + j),
+            ] {
+                if inside {
+                    row.push((other, -1.0));
+                }
+            }
+            row.sort_by_key(|e| e.0);
+            rows.push(row);
+        }
+    }
+    let (mut col_ptr, mut row_idx, mut values) = (vec![0], vec![], vec![]);
+    for row in &rows {
+        row_idx.extend(row.iter().map(|e| e.0));
+        values.extend(row.iter().map(|e| e.1));
+        col_ptr.push(values.len());
+    }
+    let height = |k: usize| {
+        let (x, y) = ((k / side) as f64 / side as f64 - 0.4, (k % side) as f64 / side as f64 - 0.5);
+        (0.3 - 2.0 * (x * x + y * y)).max(-0.05)
+    };
+    let q: Vec<f64> =
+        rows.iter().map(|row| row.iter().map(|&(j, v)| v * height(j)).sum::<f64>()).collect();
+    let matrix = Matrix::sparse(n, &col_ptr, &row_idx, &values).unwrap();
+    let (mut z, mut w) = (vec![0.0; n], vec![0.0; n]);
+    let report = LcpWorkspace::new(n).solve(matrix, &q, &mut z, &mut w).unwrap();
+    let q_max = q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    for i in 0..n {
+        let slack = q[i] + rows[i].iter().map(|&(j, v)| v * z[j]).sum::<f64>();
+        assert!(z[i].min(slack).abs() <= 1e-12 * q_max, "{report:?}");
+    }
+    let touching = n - report.active;
+    assert!(touching > 100 && touching < n / 2, "{report:?}");
+}

@@ -113,7 +113,7 @@ impl BlockPivoting {
                 patience = patience.saturating_sub(1);
             }
             if violations <= fewest {
-                keep_better(&matrix, q, &self.x, &mut self.slack, best, &mut best_residual);
+                keep_better(q, &self.x, &self.slack, best, &mut best_residual);
             }
             if patience > 0 {
                 for i in 0..n {
@@ -186,22 +186,13 @@ impl BlockPivoting {
     }
 }
 
-/// Keeps the clamped point with the smallest residual, for the case of failure.
-fn keep_better(
-    matrix: &Matrix<'_>,
-    q: &[f64],
-    x: &[f64],
-    scratch: &mut [f64],
-    best: &mut [f64],
-    best_residual: &mut f64,
-) {
-    // The residual of the unclamped point bounds that of the clamped one well enough to rank them.
-    let residual = natural_residual(x, scratch, q);
+/// Keeps the clamped point for the case of failure; the residual of the unclamped one ranks them.
+fn keep_better(q: &[f64], x: &[f64], slack: &[f64], best: &mut [f64], best_residual: &mut f64) {
+    let residual = natural_residual(x, slack, q);
     if residual < *best_residual {
         *best_residual = residual;
         for (b, &x) in best.iter_mut().zip(x) {
             *b = x.max(0.0);
         }
-        debug_assert_eq!(matrix.order(), best.len());
     }
 }

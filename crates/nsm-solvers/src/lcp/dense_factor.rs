@@ -1,23 +1,20 @@
 //! Dense factorisations of principal submatrices, in memory allocated once.
 
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::dyn_stack::StackReq;
 use faer::linalg::{cholesky, lu};
 use faer::perm::PermRef;
 use faer::prelude::default;
 use faer::{Conj, Mat, MatMut, Par};
 
+use crate::memory::Memory;
+
 /// $LL^\top$ of $M_{AA} + \mathrm{diag}(s_A)$.
+#[derive(Debug)]
 pub(crate) struct DenseCholesky {
     factor: Mat<f64>,
     rhs: Vec<f64>,
     rows: Vec<usize>,
-    memory: MemBuffer,
-}
-
-impl core::fmt::Debug for DenseCholesky {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("DenseCholesky").field("order", &self.factor.nrows()).finish_non_exhaustive()
-    }
+    memory: Memory,
 }
 
 impl DenseCholesky {
@@ -30,7 +27,7 @@ impl DenseCholesky {
             factor: Mat::zeros(n, n),
             rhs: vec![0.0; n],
             rows: Vec::with_capacity(n),
-            memory: MemBuffer::new(request),
+            memory: Memory::new(request),
         }
     }
 
@@ -54,7 +51,7 @@ impl DenseCholesky {
             target[c] += shift(j);
         }
         let block = self.factor.as_mut().submatrix_mut(0, 0, k, k);
-        let stack = MemStack::new(&mut self.memory);
+        let stack = self.memory.stack();
         let outcome =
             cholesky::llt::factor::cholesky_in_place(block, default(), Par::Seq, stack, default());
         // faer may accept NaN pivots.
@@ -69,7 +66,7 @@ impl DenseCholesky {
         }
         let block = self.factor.as_ref().submatrix(0, 0, k, k);
         let rhs = MatMut::from_column_major_slice_mut(&mut self.rhs[..k], k, 1);
-        let stack = MemStack::new(&mut self.memory);
+        let stack = self.memory.stack();
         cholesky::llt::solve::solve_in_place_with_conj(block, Conj::No, rhs, Par::Seq, stack);
         for (p, &i) in self.rows.iter().enumerate() {
             x[i] = self.rhs[p];
@@ -78,19 +75,14 @@ impl DenseCholesky {
 }
 
 /// $PA = LU$ of a principal submatrix or of a matrix written column by column.
+#[derive(Debug)]
 pub(crate) struct DenseLu {
     factor: Mat<f64>,
     perm: Vec<usize>,
     perm_inverse: Vec<usize>,
     rhs: Vec<f64>,
     rows: Vec<usize>,
-    memory: MemBuffer,
-}
-
-impl core::fmt::Debug for DenseLu {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("DenseLu").field("order", &self.factor.nrows()).finish_non_exhaustive()
-    }
+    memory: Memory,
 }
 
 impl DenseLu {
@@ -110,7 +102,7 @@ impl DenseLu {
             perm_inverse: vec![0; n],
             rhs: vec![0.0; n],
             rows: Vec::with_capacity(n),
-            memory: MemBuffer::new(request),
+            memory: Memory::new(request),
         }
     }
 
@@ -134,7 +126,7 @@ impl DenseLu {
                 target[r] = entry(self.rows[r], j);
             }
         }
-        let stack = MemStack::new(&mut self.memory);
+        let stack = self.memory.stack();
         let block = self.factor.as_mut().submatrix_mut(0, 0, k, k);
         lu::partial_pivoting::factor::lu_in_place(
             block,
@@ -165,7 +157,7 @@ impl DenseLu {
         }
         let block = self.factor.as_ref().submatrix(0, 0, k, k);
         let permutation = PermRef::new_checked(&self.perm[..k], &self.perm_inverse[..k], k);
-        let stack = MemStack::new(&mut self.memory);
+        let stack = self.memory.stack();
         lu::partial_pivoting::solve::solve_in_place_with_conj(
             block,
             block,

@@ -6,6 +6,8 @@
 //! $$ \mathrm{env}(A) = \lbrace (r, c) : f_r \le c \le r \rbrace, \qquad f_r = \min\lbrace c : M_{rc} \ne 0 \rbrace , $$
 //! inside which $L$ stays. A tower of boxes has envelope rows of seven entries, whatever its height.
 
+const DIAGONAL: usize = usize::MAX / 2;
+
 /// Symmetric sparse matrix in a fixed order of rows: strict lower triangle by rows, plus diagonal.
 #[derive(Debug, Clone)]
 pub(crate) struct SymmetricSparse {
@@ -20,7 +22,8 @@ pub(crate) struct SymmetricSparse {
     pub(crate) envelope: usize,
     /// Multiplications that factoring the whole matrix takes, roughly.
     pub(crate) work: f64,
-    /// For each entry of the source: where it goes (`usize::MAX`: upper triangle, skipped).
+    /// For each entry of the source: where it goes (from [`DIAGONAL`] on: the diagonal; `usize::MAX`:
+    /// upper triangle, skipped).
     target: Vec<usize>,
 }
 
@@ -44,33 +47,30 @@ impl SymmetricSparse {
         for (k, &i) in order.iter().enumerate() {
             position[i] = k;
         }
-        let mut row_start = vec![0; n + 1];
-        for j in 0..n {
-            for &i in &row_idx[col_ptr[j]..col_ptr[j + 1]] {
-                if position[i] < position[j] {
-                    row_start[position[j] + 1] += 1;
-                }
-            }
-        }
-        for k in 0..n {
-            row_start[k + 1] += row_start[k];
-        }
-        let mut columns = vec![0; row_start[n]];
+        let mut row_start = Vec::with_capacity(n + 1);
+        let mut columns = Vec::with_capacity(row_idx.len() / 2);
+        row_start.push(0);
         let mut target = vec![usize::MAX; row_idx.len()];
-        let mut fill = row_start.clone();
-        // Diagonal entries are addressed behind the off-diagonal ones.
-        for j in 0..n {
-            let r = position[j];
+        let mut row: Vec<(usize, usize)> = Vec::new();
+        for (r, &j) in order.iter().enumerate() {
+            row.clear();
             for k in col_ptr[j]..col_ptr[j + 1] {
                 let c = position[row_idx[k]];
                 if c < r {
-                    columns[fill[r]] = c;
-                    target[k] = fill[r];
-                    fill[r] += 1;
+                    row.push((c, k));
                 } else if c == r {
-                    target[k] = row_start[n] + r;
+                    target[k] = DIAGONAL + r;
                 }
             }
+            row.sort_unstable();
+            for &(c, k) in &row {
+                // Entries given twice add up.
+                if columns.len() == row_start[r] || columns[columns.len() - 1] != c {
+                    columns.push(c);
+                }
+                target[k] = columns.len() - 1;
+            }
+            row_start.push(columns.len());
         }
         let (mut envelope, mut work) = (0, 0.0);
         for r in 0..n {
@@ -94,14 +94,13 @@ impl SymmetricSparse {
 
     /// New numbers on the same pattern.
     pub(crate) fn load(&mut self, source: &[f64]) {
-        let off = self.columns.len();
         self.values.fill(0.0);
         self.diagonal.fill(0.0);
         for (&t, &v) in self.target.iter().zip(source) {
-            if t < off {
+            if t < DIAGONAL {
                 self.values[t] += v;
             } else if t != usize::MAX {
-                self.diagonal[t - off] += v;
+                self.diagonal[t - DIAGONAL] += v;
             }
         }
     }

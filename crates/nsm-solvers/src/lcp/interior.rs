@@ -16,6 +16,7 @@
 
 use super::dense_factor::DenseCholesky;
 use super::envelope::{EnvelopeFactor, SymmetricSparse};
+use super::supernodal::SupernodalFactor;
 
 /// Relative shift in the polish.
 const SHIFT: f64 = 1e-8;
@@ -36,11 +37,18 @@ pub(crate) trait PsdSystem {
     fn solve(&mut self, x: &mut [f64]);
 }
 
-/// A sparse matrix with its envelope factor.
-#[derive(Debug, Clone)]
+/// A sparse matrix with the factor that suits its pattern.
+#[derive(Debug)]
 pub(crate) struct SparsePsd {
     pub(crate) matrix: SymmetricSparse,
-    pub(crate) factor: EnvelopeFactor,
+    pub(crate) factor: SparseFactor,
+}
+
+/// Narrow patterns have an envelope factor, others a supernodal one.
+#[derive(Debug)]
+pub(crate) enum SparseFactor {
+    Envelope(EnvelopeFactor),
+    Supernodal(Box<SupernodalFactor>),
 }
 
 impl PsdSystem for SparsePsd {
@@ -54,10 +62,16 @@ impl PsdSystem for SparsePsd {
         self.matrix.multiply_add(x, y);
     }
     fn factor(&mut self, member: &[bool], shift: &[f64]) -> bool {
-        self.factor.factor(&self.matrix, member, shift)
+        match &mut self.factor {
+            SparseFactor::Envelope(factor) => factor.factor(&self.matrix, member, shift),
+            SparseFactor::Supernodal(factor) => factor.factor(&self.matrix, member, shift),
+        }
     }
     fn solve(&mut self, x: &mut [f64]) {
-        self.factor.solve(x);
+        match &mut self.factor {
+            SparseFactor::Envelope(factor) => factor.solve(x),
+            SparseFactor::Supernodal(factor) => factor.solve(x),
+        }
     }
 }
 

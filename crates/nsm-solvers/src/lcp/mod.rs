@@ -61,6 +61,7 @@ mod projected;
 mod report;
 mod sparse_memory;
 mod strategy;
+mod supernodal;
 mod workspace;
 
 pub use error::{LcpError, LcpFailure};

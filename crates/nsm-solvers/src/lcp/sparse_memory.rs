@@ -2,8 +2,9 @@
 
 use super::Matrix;
 use super::envelope::{EnvelopeFactor, SymmetricSparse};
-use super::interior::{InteriorPoint, Outcome, SparsePsd};
+use super::interior::{InteriorPoint, Outcome, SparseFactor, SparsePsd};
 use super::matrix::Storage;
+use super::supernodal::SupernodalFactor;
 
 /// Dense Cholesky runs about this many times faster per multiplication than the envelope one.
 const DENSE_ADVANTAGE: f64 = 8.0;
@@ -48,35 +49,60 @@ impl Extracted {
     }
 }
 
+/// Envelopes up to this many multiplications are never worth another analysis.
+const NARROW: f64 = 5e5;
+
+/// The supernodal factor runs about this many times faster per multiplication than the envelope one.
+const SUPERNODAL_ADVANTAGE: f64 = 3.0;
+
+/// Orders beyond this are not written out densely.
+const LARGEST_DENSE: usize = 4000;
+
+/// The factor that suits the pattern, and its work in multiplications of the envelope kind.
+fn choose(matrix: SymmetricSparse) -> (f64, Option<SparsePsd>) {
+    if matrix.work > NARROW
+        && let Some(factor) = SupernodalFactor::new(&matrix)
+    {
+        let work = factor.work() / SUPERNODAL_ADVANTAGE;
+        if work < matrix.work {
+            return (
+                work,
+                Some(SparsePsd { matrix, factor: SparseFactor::Supernodal(Box::new(factor)) }),
+            );
+        }
+    }
+    let factor = SparseFactor::Envelope(EnvelopeFactor::new(&matrix));
+    (matrix.work, Some(SparsePsd { matrix, factor }))
+}
+
 /// Rebuilt whenever a matrix with another pattern arrives.
 #[derive(Debug, Default)]
 pub(crate) struct SparseMemory {
     col_ptr: Vec<usize>,
     row_idx: Vec<usize>,
     system: Option<SparsePsd>,
+    work: f64,
     q: Vec<f64>,
     diagonal: Vec<f64>,
     off: Vec<f64>,
 }
 
 impl SparseMemory {
-    /// Whether the envelope factorisation is the better one for this matrix; remembers its pattern.
-    pub(crate) fn prefers_envelope(&mut self, matrix: &Matrix<'_>) -> bool {
+    /// Whether a sparse factorisation is better than a dense one for this matrix; remembers its pattern.
+    pub(crate) fn prefers_sparse(&mut self, matrix: &Matrix<'_>) -> bool {
         let Storage::Sparse { col_ptr, row_idx, .. } = matrix.storage else {
             return false;
         };
         let n = matrix.n;
         if self.system.is_none() || self.col_ptr != col_ptr || self.row_idx != row_idx {
-            let symbolic = SymmetricSparse::new(n, col_ptr, row_idx);
-            let factor = EnvelopeFactor::new(&symbolic);
+            (self.work, self.system) = choose(SymmetricSparse::new(n, col_ptr, row_idx));
             self.col_ptr = col_ptr.to_vec();
             self.row_idx = row_idx.to_vec();
             self.q = vec![0.0; n];
-            self.system = Some(SparsePsd { matrix: symbolic, factor });
         }
         let size = n as f64;
         let dense = size * size * size / 6.0 / DENSE_ADVANTAGE;
-        self.system.as_ref().is_some_and(|s| s.matrix.work < dense || n > 4000)
+        self.work < dense || n > LARGEST_DENSE
     }
 
     /// The interior-point method in the order of the envelope; the point is left in `z`,

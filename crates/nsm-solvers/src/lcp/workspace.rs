@@ -283,7 +283,7 @@ impl LcpWorkspace {
                     .map(|report| report.iterations)
                     .map_err(|error| LcpError::from_least_squares(method, error));
             }
-            Method::InteriorPoint if self.sparse.prefers_envelope(matrix) => {
+            Method::InteriorPoint if self.sparse.prefers_sparse(matrix) => {
                 let interior = self.interior.get_or_insert_with(|| InteriorPoint::new(n));
                 let outcome = self.sparse.interior_point(
                     matrix,
