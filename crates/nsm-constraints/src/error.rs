@@ -56,4 +56,10 @@ pub enum ConstraintError {
         /// Name of the mode.
         name: String,
     },
+    /// A momentum could not be split along the cones of the active contacts.
+    #[error("the cone of the active contacts is out of reach: {source}")]
+    Cone {
+        /// What the solver says.
+        source: nsm_solvers::least_squares::LeastSquaresError,
+    },
 }

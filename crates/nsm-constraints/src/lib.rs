@@ -8,6 +8,7 @@
 mod affine;
 mod autodiff;
 mod central;
+mod cones;
 mod cotangent;
 mod distance;
 mod error;
@@ -24,6 +25,7 @@ mod switching;
 pub use affine::Affine;
 pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
 pub use central::{Central, Profile};
+pub use cones::{ConeSplitter, leaves_tangent_cone};
 pub use cotangent::CotangentProjection;
 pub use error::ConstraintError;
 pub use field::Field;

@@ -16,7 +16,7 @@ use crate::ReflectError;
 /// How momentum jumps when contacts close.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ImpactLaw {
-    /// Generalized reflection [KP, Algorithm 2] with non-negative least squares in line 9: all jump
+    /// Generalized reflection \[KP, Algorithm 2\] with non-negative least squares in line 9: all jump
     /// conditions (5.7)–(5.9) hold in every round.
     #[default]
     Reflection,
@@ -26,7 +26,7 @@ pub enum ImpactLaw {
     /// One contact after the other, in the order of the candidates: fast, but the outcome depends on
     /// that order and symmetric impacts come out unsymmetric.
     Sequential(Restitution),
-    /// Newton's law at all closed contacts together [Moreau 1988], repeated while a contact that was
+    /// Newton's law at all closed contacts together \[Moreau 1988\], repeated while a contact that was
     /// separating is driven together. With
     /// $$ \Delta T = \tfrac12 \textstyle\sum_i \lambda_i\,(1 - e_i)\,w_i \le 0 $$
     /// it never gains energy, whatever the coefficients in $[0, 1]$.

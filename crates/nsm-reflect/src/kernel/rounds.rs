@@ -4,7 +4,7 @@ use super::{Impact, Kernel};
 use crate::multipliers::Island;
 use crate::{ReflectError, Restitution};
 
-/// How line 9 of Algorithm 2 [KP] is solved.
+/// How line 9 of Algorithm 2 \[KP\] is solved.
 #[derive(Clone, Copy)]
 pub(super) enum Multiplier {
     /// Non-negative least squares.
