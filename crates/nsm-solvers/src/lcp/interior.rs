@@ -2,8 +2,8 @@
 //!
 //! Follows the central path $z_i w_i = \mu$ of $w = Mz + q$ with Mehrotra's predictor and corrector
 //! [Mehrotra 1992]. With $r = q + Mz - w$ a step solves
-//! $$ (M + Z^{-1}W)\,\Delta z = -r - w + Z^{-1}(\sigma\mu\, e - \Delta Z_a \Delta w_a), \qquad
-//!    \Delta w = Z^{-1}(\sigma\mu\, e - \Delta Z_a\Delta w_a) - w - Z^{-1}W\,\Delta z . $$
+//! $$ (M + Z^{-1}W) \Delta z = -r - w + Z^{-1}(\sigma\mu e - \Delta Z_a \Delta w_a), \qquad
+//!    \Delta w = Z^{-1}(\sigma\mu e - \Delta Z_a\Delta w_a) - w - Z^{-1}W \Delta z . $$
 //! The path leads to the centre of the solution set, where every index that can be positive is:
 //! where several solutions exist, as under a box on four corners, the load is shared evenly.
 //!

@@ -3,7 +3,7 @@
 //! The system $w - Mz - d z_0 = q$ with a covering vector $d > 0$ starts on the ray $z = 0$, $z_0$ large. The
 //! variable complementary to the one that left enters next, until $z_0$ leaves (solved) or no
 //! variable blocks (a secondary ray) [Lemke 1965; Cottle, Pang & Stone 1992, algorithm 4.4.1]. Ties in the ratio test are broken by the rows of
-//! $B^{-1}(q\,|\,I)$ in lexicographic order, so that no basis repeats and the path is finite for every matrix
+//! $B^{-1}(q | I)$ in lexicographic order, so that no basis repeats and the path is finite for every matrix
 //! [Cottle, Pang & Stone 1992, §4.9]. $d_i$ is the size of row $i$ of $M$, which makes the path independent of row
 //! scaling without creating ties of its own.
 //!

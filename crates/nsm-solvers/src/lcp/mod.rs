@@ -11,7 +11,7 @@
 //!
 //! # Solving
 //! [`solve`] picks methods by structure and size, verifies the answer by its natural residual
-//! $$ \rho(z) = \max_i |\min(z_i, (Mz + q)_i)| \,/\, \max_i |q_i| \le 10^{-12} $$
+//! $$ \rho(z) = \max_i |\min(z_i, (Mz + q)_i)| / \max_i |q_i| \le 10^{-12} $$
 //! (or the rounding error of $Mz + q$, if that is larger) and falls through to the next method otherwise.
 //! [`LcpWorkspace`] does the same without allocating again. Each method can be called by name:
 //!

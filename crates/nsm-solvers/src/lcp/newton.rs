@@ -214,7 +214,7 @@ impl Newton {
         true
     }
 
-    /// Halves the step until $\Psi(z + td) \le \Psi_{\mathrm{ref}} + 10^{-4} t\,\nabla\Psi^\top d$, then takes it.
+    /// Halves the step until $\Psi(z + td) \le \Psi_{\mathrm{ref}} + 10^{-4} t \nabla\Psi^\top d$, then takes it.
     fn search(&mut self, matrix: &Matrix<'_>, q: &[f64], reference: f64, slope: f64) -> bool {
         let n = self.z.len();
         let mut t = 1.0;

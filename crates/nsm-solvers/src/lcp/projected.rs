@@ -3,7 +3,7 @@
 //! Both keep $z \ge 0$ and need no factorisation; both converge for symmetric positive definite
 //! matrices, and to a solution for semidefinite ones, at a rate set by the condition number.
 //! * One sweep visits the indices in turn [Cryer 1971]:
-//!   $z_i \leftarrow \max(0,\ z_i - \omega\, w_i / M_{ii})$, with $w$ kept current.
+//!   $z_i \leftarrow \max(0,\ z_i - \omega w_i / M_{ii})$, with $w$ kept current.
 //! * The gradient step in the metric of the diagonal $D$,
 //!   $$ z^{k+1} = \max\left(0,\ y^k - \tfrac1L D^{-1}(My^k + q)\right), \qquad
 //!   y^{k+1} = z^{k+1} + \beta_k (z^{k+1} - z^k) , $$

@@ -360,7 +360,7 @@ impl GramNnls {
         }
     }
 
-    /// $M_{PP}\, s = -q_P$ into the leading part of `step`.
+    /// $M_{PP} s = -q_P$ into the leading part of `step`.
     fn solve_passive(&mut self, q: &[f64]) {
         self.factor.solve(&mut self.step, |i| -q[i]);
     }

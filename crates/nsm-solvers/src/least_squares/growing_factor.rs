@@ -86,7 +86,7 @@ impl GrowingFactor {
         self.back_substitute(&mut d[..k]);
     }
 
-    /// Deletes the `p`-th member: the rows below shift up and absorb $d_p\, l l^\top$ by a rank-one
+    /// Deletes the `p`-th member: the rows below shift up and absorb $d_p l l^\top$ by a rank-one
     /// update [Gill, Golub, Murray & Saunders 1974]. Returns its index.
     pub(crate) fn remove(&mut self, p: usize) -> usize {
         let (k, stride) = (self.indices.len(), self.stride);
@@ -112,7 +112,7 @@ impl GrowingFactor {
         index
     }
 
-    /// $M_{PP}\, x = b$ with $b$ given by the position in the factor and the index there.
+    /// $M_{PP} x = b$ with $b$ given by the position in the factor and the index there.
     #[inline]
     pub(crate) fn solve(&self, x: &mut [f64], b: impl Fn(usize) -> f64) {
         let k = self.indices.len();

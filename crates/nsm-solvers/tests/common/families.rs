@@ -1,7 +1,7 @@
 //! The problem families of the solver comparison, from a seed; shared by tests and benches.
 //!
-//! * `spd`: $M = AA^\top/n + 0.1\,I$, $A$ and $q$ standard normal.
-//! * `chain`: $n-1$ beads between two walls, all gaps closed, $M = H\,\mathrm{diag}(1/m)\,H^\top$,
+//! * `spd`: $M = AA^\top/n + 0.1 I$, $A$ and $q$ standard normal.
+//! * `chain`: $n-1$ beads between two walls, all gaps closed, $M = H \mathrm{diag}(1/m) H^\top$,
 //!   $q = 2Hv$; tridiagonal, rank $n-1$.
 //! * `stack`: a tower of $n/4$ frictionless boxes, four corner contacts per interface, rank $3n/4$.
 //! * `pile`: a face-centred block of touching unit-diameter spheres on a floor.
