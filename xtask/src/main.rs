@@ -5,6 +5,8 @@
 
 mod bench_table;
 mod error;
+mod reproduce;
+mod run;
 mod tidy;
 mod workspace;
 
@@ -21,6 +23,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Make the experiments of the papers and write the report
+    Reproduce(reproduce::Args),
+    /// Make the runs of a problem file
+    Run(run::Args),
     /// Check what the compiler does not: layering, docs, file sizes, formulas, citations
     Tidy,
     /// Write the median times of a crate's benches beside the peers' figures
@@ -29,6 +35,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Reproduce(args) => reproduce::run(&workspace::root(), &args),
+        Command::Run(args) => run::run(&args),
         Command::Tidy => tidy::run(&workspace::root()),
         Command::BenchTable(args) => bench_table::run(&workspace::root(), &args),
     };

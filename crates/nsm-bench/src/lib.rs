@@ -3,6 +3,7 @@
 
 pub mod formula;
 pub mod kaufman_pai;
+pub mod problem;
 mod scenario;
 
 pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status};

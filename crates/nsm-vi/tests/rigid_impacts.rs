@@ -110,7 +110,7 @@ fn a_hundred_thousand_steps_conserve_energy_momentum_and_orthogonality() {
         assert_eq!(ledger.penetration, 0.0, "{name}");
         assert!(ledger.event_energy_change.abs() <= 1e-12);
         // Energy goes to and fro between translation with height and rotation.
-        let transfer = ledger.invariant(&format!("{name} R.E.")).unwrap().width();
+        let transfer = ledger.invariant(&format!("{name}_RE")).unwrap().width();
         assert!(transfer > 50.0, "{name}: {transfer}");
     }
 }

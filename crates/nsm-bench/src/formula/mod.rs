@@ -166,6 +166,19 @@ fn parse_bounded(text: &str) -> Result<parse::Ast, FormulaError> {
     parse::parse(text)
 }
 
+/// The value of a formula that contains no coordinates and no time.
+///
+/// # Errors
+/// If it cannot be understood or depends on anything but parameters.
+pub fn constant(text: &str, scope: &Scope) -> Result<f64, FormulaError> {
+    let (graph, root) = build(text, &scope.names())?;
+    graph.as_constant(root).filter(|value| value.is_finite()).ok_or_else(|| FormulaError {
+        formula: text.to_owned(),
+        at: 0,
+        message: "this is not a finite number".to_owned(),
+    })
+}
+
 /// The known word that is most like the given one, if any is close enough to be meant.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known

@@ -7,9 +7,9 @@ use super::{RigidState, RigidWorld};
 
 /// The probe of a [`RigidWorld`]: energies, momenta and gaps.
 ///
-/// Tracked are, for each body, the linear momentum `γ`, the angular momentum `L` about the origin (about the
-/// pin for a pinned body), and the translational plus potential energy `T.P.E.` and rotational energy `R.E.` of
-/// [TL] section 7.2. The largest $\lVert R^\top R - I\rVert_F$ is the position residual.
+/// Tracked are, for each body `b`, the linear momentum `b_px` to `b_pz`, the angular momentum `b_Lx` to `b_Lz`
+/// about the origin (about the pin for a pinned body), and the translational plus potential energy `b_TPE` and
+/// rotational energy `b_RE` of [TL] section 7.2. The largest $\lVert R^\top R - I\rVert_F$ is the position residual.
 #[derive(Debug)]
 pub struct RigidProbe<'a> {
     world: &'a RigidWorld,
@@ -22,14 +22,14 @@ impl<'a> RigidProbe<'a> {
     }
 }
 
-const TRACKED: [&str; 8] = ["γ x", "γ y", "γ z", "L x", "L y", "L z", "T.P.E.", "R.E."];
+const TRACKED: [&str; 8] = ["px", "py", "pz", "Lx", "Ly", "Lz", "TPE", "RE"];
 
 impl Probe for RigidProbe<'_> {
     type State = RigidState;
 
     fn invariants(&self) -> Vec<String> {
         let bodies = self.world.bodies().iter();
-        bodies.flat_map(|b| TRACKED.map(|what| format!("{} {what}", b.name()))).collect()
+        bodies.flat_map(|b| TRACKED.map(|what| format!("{}_{what}", b.name()))).collect()
     }
 
     fn gaps(&self) -> Vec<String> {

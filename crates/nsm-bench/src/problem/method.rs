@@ -1,0 +1,209 @@
+//! `method = "…"`: the integrators by name, with their options.
+
+use nsm_model::{State, Stepper, System, SystemError};
+use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld};
+use nsm_vi::{
+    ConstraintAt, ContactForce, Direct, DiscreteSmooth, Energy, EventHandling, Gvi, Hybrid,
+    ImpactLaw, Newmark, Quadrature, Restitution, Tolerances, Variational,
+};
+
+use super::ProblemError;
+use super::reader::Reader;
+
+/// A method with its options, ready to be bound to a system in coordinates.
+#[derive(Clone, Debug)]
+pub enum Method {
+    /// Variational integrator without contacts; equalities by multipliers.
+    Variational(Variational),
+    /// Discrete-smooth integrator.
+    DiscreteSmooth(DiscreteSmooth),
+    /// Generalized variational integrator.
+    Gvi(Gvi),
+    /// Direct methods.
+    Direct(Direct),
+    /// Newmark and IMEX Newmark.
+    Newmark(Newmark),
+    /// Hybrid: event root, reflection, rest of the step.
+    Hybrid(Hybrid),
+    /// Lie group variational collision integrator, for rigid bodies.
+    Lgvci(Lgvci),
+}
+
+/// What a method's options are read with.
+type ReadOptions = fn(&Reader<'_>, f64) -> Result<Method, ProblemError>;
+
+/// Name, what it is, how its options are read.
+const METHODS: [(&str, ReadOptions); 9] = [
+    ("gvi", |r, h| {
+        let mut gvi = Gvi::new(h, quadrature(r)?);
+        let energies = [("h", Energy::Hamiltonian), ("h2", Energy::SecondOrder)];
+        gvi.energy = r.choice("energy", &energies)?.unwrap_or(gvi.energy);
+        gvi.law = impact_law(r)?;
+        gvi.linearised = r.flag("linearised")?.unwrap_or(false);
+        gvi.repredict = r.flag("repredict")?.unwrap_or(false);
+        gvi.tolerances = tolerances(r)?;
+        Ok(Method::Gvi(gvi))
+    }),
+    ("dsi", |r, h| {
+        let mut dsi = DiscreteSmooth::new(h, quadrature(r)?);
+        dsi.tolerances = tolerances(r)?;
+        Ok(Method::DiscreteSmooth(dsi))
+    }),
+    ("vi", |r, h| {
+        let mut vi = Variational::new(h, quadrature(r)?);
+        vi.tolerances = tolerances(r)?;
+        Ok(Method::Variational(vi))
+    }),
+    ("direct-endpoint", |r, h| direct(r, h, ConstraintAt::Endpoint)),
+    ("direct-midpoint", |r, h| direct(r, h, ConstraintAt::Midpoint)),
+    ("newmark", |r, h| newmark(r, h, ContactForce::Consistent, 0.25)),
+    ("imex-newmark", |r, h| newmark(r, h, ContactForce::Implicit, 0.0)),
+    ("hybrid", |r, h| {
+        let mut hybrid = Hybrid::new(h, quadrature(r)?);
+        let energies = [("h", Energy::Hamiltonian), ("h2", Energy::SecondOrder)];
+        hybrid.energy = r.choice("energy", &energies)?.unwrap_or(hybrid.energy);
+        let variants = [("robust", EventHandling::All), ("fragile", EventHandling::OneUnchecked)];
+        hybrid.handling = r.choice("variant", &variants)?.unwrap_or(hybrid.handling);
+        hybrid.law = impact_law(r)?;
+        hybrid.tolerances = tolerances(r)?;
+        Ok(Method::Hybrid(hybrid))
+    }),
+    ("lgvci", |r, _| {
+        let variants = [("default", Lgvci::default()), ("paper", Lgvci::paper())];
+        let mut lgvci = r.choice("variant", &variants)?.unwrap_or_default();
+        let retractions = [("exp", Retraction::Exponential), ("cayley", Retraction::Cayley)];
+        lgvci.flow.retraction =
+            r.choice("retraction", &retractions)?.unwrap_or(lgvci.flow.retraction);
+        let jumps = [("conserving", Jump::Conserving), ("targeting", Jump::Targeting)];
+        lgvci.jump = r.choice("energy", &jumps)?.unwrap_or(lgvci.jump);
+        lgvci.restitution = r.number("restitution")?.unwrap_or(lgvci.restitution);
+        lgvci.flow.newton.tolerance =
+            r.positive("tolerance")?.unwrap_or(lgvci.flow.newton.tolerance);
+        Ok(Method::Lgvci(lgvci))
+    }),
+];
+
+impl Method {
+    /// Reads `method` and the options that belong to it; all else is an unknown key.
+    pub(crate) fn read(
+        reader: &Reader<'_>,
+        step: f64,
+    ) -> Result<(&'static str, Self), ProblemError> {
+        let words = METHODS.map(|(name, read)| (name, (name, read)));
+        let known = words.map(|(name, _)| name).join(", ");
+        let chosen = reader.choice("method", &words)?;
+        let (name, read) = reader.require("method", chosen, &format!("one of {known}"))?;
+        Ok((name, read(reader, step)?))
+    }
+
+    /// Binds the method to a system.
+    ///
+    /// # Errors
+    /// If it does not fit; the message says which methods do.
+    pub fn stepper<'a>(
+        &self,
+        system: &'a System,
+    ) -> Result<Box<dyn Stepper<State = State> + 'a>, SystemError> {
+        Ok(match self {
+            Self::Variational(m) => Box::new(m.stepper(system)?),
+            Self::DiscreteSmooth(m) => Box::new(m.stepper(system)?),
+            Self::Gvi(m) => Box::new(m.stepper(system)?),
+            Self::Direct(m) => Box::new(m.stepper(system)?),
+            Self::Newmark(m) => Box::new(m.stepper(system)?),
+            Self::Hybrid(m) => Box::new(m.stepper(system)?),
+            Self::Lgvci(_) => {
+                let why = format!(
+                    "it moves rigid bodies (`[[body]]`); methods for `[system]` are {}",
+                    names(false)
+                );
+                return Err(SystemError::DoesNotFit { method: "lgvci", why });
+            }
+        })
+    }
+
+    /// Binds the method to rigid bodies.
+    ///
+    /// # Errors
+    /// In words: a method for systems in coordinates, or a start that does not fit the world.
+    pub fn rigid_stepper<'a>(
+        &self,
+        world: &'a RigidWorld,
+        start: &RigidState,
+        step: f64,
+    ) -> Result<LgvciStepper<'a>, String> {
+        match self {
+            Self::Lgvci(m) => m.stepper(world, start, step).map_err(|e| e.to_string()),
+            _ => Err(format!(
+                "this method is for `[system]` in coordinates; for rigid bodies there is {}",
+                names(true)
+            )),
+        }
+    }
+}
+
+/// Names of the methods for rigid bodies, or for systems in coordinates.
+fn names(rigid: bool) -> String {
+    let fits = |name: &&str| (*name == "lgvci") == rigid;
+    METHODS.iter().map(|(name, _)| *name).filter(fits).collect::<Vec<_>>().join(", ")
+}
+
+fn quadrature(reader: &Reader<'_>) -> Result<Quadrature, ProblemError> {
+    let words = [("midpoint", Quadrature::Midpoint), ("verlet", Quadrature::Verlet)];
+    Ok(reader.choice("quadrature", &words)?.unwrap_or(Quadrature::Midpoint))
+}
+
+fn direct(reader: &Reader<'_>, h: f64, at: ConstraintAt) -> Result<Method, ProblemError> {
+    // The direct methods are built on implicit midpoint; saying so is allowed.
+    reader.choice("quadrature", &[("midpoint", ())])?;
+    let mut direct = Direct::new(h, at);
+    direct.tolerances = tolerances(reader)?;
+    Ok(Method::Direct(direct))
+}
+
+fn newmark(
+    reader: &Reader<'_>,
+    h: f64,
+    contact: ContactForce,
+    beta: f64,
+) -> Result<Method, ProblemError> {
+    let beta = reader.number("beta")?.unwrap_or(beta);
+    let gamma = reader.number("gamma")?.unwrap_or(0.5);
+    let mut newmark = Newmark::imex(h, beta, gamma);
+    newmark.contact = contact;
+    newmark.tolerances = tolerances(reader)?;
+    Ok(Method::Newmark(newmark))
+}
+
+fn impact_law(reader: &Reader<'_>) -> Result<ImpactLaw, ProblemError> {
+    let restitution = if reader.is_number("restitution") {
+        reader.number("restitution")?.map(Restitution::Uniform)
+    } else {
+        reader.numbers("restitution")?.map(Restitution::PerContact)
+    };
+    // A coefficient without a law means Newton's: the reflections know none.
+    let named = ["reflection", "published", "sequential", "newton", "lcp"].map(|word| (word, word));
+    let default = if restitution.is_some() { "newton" } else { "reflection" };
+    let word = reader.choice("law", &named)?.unwrap_or(default);
+    if restitution.is_some() && matches!(word, "reflection" | "published") {
+        let message =
+            "this law knows no restitution: use `law = \"newton\"`, `\"sequential\"` or `\"lcp\"`";
+        return Err(reader.place_of("restitution").error(message));
+    }
+    let restitution = restitution.unwrap_or(Restitution::ELASTIC);
+    Ok(match word {
+        "published" => ImpactLaw::Published,
+        "sequential" => ImpactLaw::Sequential(restitution),
+        "newton" => ImpactLaw::Newton(restitution),
+        "lcp" => ImpactLaw::Lcp(restitution),
+        _ => ImpactLaw::Reflection,
+    })
+}
+
+fn tolerances(reader: &Reader<'_>) -> Result<Tolerances, ProblemError> {
+    let mut tolerances = Tolerances::default();
+    tolerances.newton = reader.positive("tolerance")?.unwrap_or(tolerances.newton);
+    tolerances.contact.gap = reader.positive("gap_tolerance")?.unwrap_or(tolerances.contact.gap);
+    tolerances.contact.velocity =
+        reader.positive("velocity_tolerance")?.unwrap_or(tolerances.contact.velocity);
+    Ok(tolerances)
+}

@@ -1,0 +1,293 @@
+//! Records a run: samples at the asked instants, every event, and files that are readable at any time.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nsm_model::{Events, Measurement, Observer, State, System};
+use serde_json::{Value, json};
+
+/// Which instants are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// This many instants after the start, evenly spaced over the run.
+    Count(usize),
+    /// Every so many steps.
+    Every(usize),
+}
+
+impl Sampling {
+    /// Whether step `step` of `steps` is recorded; the start and the end always are.
+    pub fn takes(self, step: usize, steps: usize) -> bool {
+        match self {
+            _ if step == 0 || step == steps => true,
+            Self::Every(k) => step.is_multiple_of(k.max(1)),
+            // The step on which the count of due samples rises.
+            Self::Count(n) => due(step, n, steps) > due(step - 1, n, steps),
+        }
+    }
+}
+
+fn due(step: usize, samples: usize, steps: usize) -> u128 {
+    step as u128 * samples as u128 / steps.max(1) as u128
+}
+
+/// How the states of one kind of system are written down.
+pub trait Layout<S> {
+    /// Names of the columns of a state, after `t`.
+    fn columns(&self) -> Vec<String>;
+    /// Appends the numbers of a state in that order.
+    fn row(&self, state: &S, out: &mut Vec<f64>);
+    /// The state as it stands under `final` in the JSON.
+    fn json(&self, state: &S) -> Value;
+}
+
+impl Layout<State> for System {
+    fn columns(&self) -> Vec<String> {
+        let prefixed =
+            |prefix: &'static str| self.names().iter().map(move |n| format!("{prefix}{n}"));
+        prefixed("").chain(prefixed("v_")).chain(prefixed("p_")).collect()
+    }
+
+    fn row(&self, state: &State, out: &mut Vec<f64>) {
+        out.extend_from_slice(&state.q);
+        out.extend_from_slice(&state.v);
+        out.extend_from_slice(&state.p);
+    }
+
+    fn json(&self, state: &State) -> Value {
+        json!({ "t": state.t, "q": state.q, "v": state.v, "p": state.p })
+    }
+}
+
+/// One event with the state after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRecord {
+    /// Time.
+    pub t: f64,
+    /// Names of the contacts.
+    pub contacts: Vec<String>,
+    /// Their impulses.
+    pub impulses: Vec<f64>,
+    /// Energy after minus before.
+    pub energy_change: f64,
+    /// Columns of the state at the end of the step.
+    pub state: Vec<f64>,
+}
+
+/// What a run leaves behind besides its ledger.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Names of the columns of `samples`, beginning with `t`.
+    pub columns: Vec<String>,
+    /// One row per recorded instant.
+    pub samples: Vec<Vec<f64>>,
+    /// Names of the columns of the state.
+    pub state_columns: Vec<String>,
+    /// Every event.
+    pub events: Vec<EventRecord>,
+}
+
+impl Recording {
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let i = self.columns.iter().position(|c| c == name)?;
+        Some(self.samples.iter().map(|row| row[i]).collect())
+    }
+}
+
+/// Watches a run from outside: shows its progress, asks it to stop.
+#[derive(Clone, Copy, Default)]
+pub struct Watch<'a> {
+    /// Called now and then with the share that is done.
+    pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
+    /// Set to stop the run in good order.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+/// The observer that records.
+pub(crate) struct Recorder<'a, L> {
+    layout: &'a L,
+    contacts: Vec<String>,
+    sampling: Sampling,
+    steps: usize,
+    watch: Watch<'a>,
+    files: Option<Files>,
+    /// The first failure to write; the run goes on in memory.
+    pub(crate) failure: Option<io::Error>,
+    pub(crate) recording: Recording,
+}
+
+struct Files {
+    samples: BufWriter<File>,
+    events: BufWriter<File>,
+}
+
+impl<'a, L> Recorder<'a, L> {
+    pub(crate) fn new<S>(
+        layout: &'a L,
+        invariants: &[String],
+        gaps: &[String],
+        sampling: Sampling,
+        steps: usize,
+        watch: Watch<'a>,
+    ) -> Self
+    where
+        L: Layout<S>,
+    {
+        let state_columns = layout.columns();
+        let mut columns = vec!["t".to_owned()];
+        columns.extend(state_columns.iter().cloned());
+        columns.push("E".into());
+        columns.extend(invariants.iter().cloned());
+        columns.extend(gaps.iter().map(|g| format!("gap_{g}")));
+        columns.extend(["residual_position".into(), "residual_velocity".into()]);
+        Self {
+            layout,
+            contacts: gaps.to_vec(),
+            sampling,
+            steps,
+            watch,
+            files: None,
+            failure: None,
+            recording: Recording { columns, state_columns, ..Recording::default() },
+        }
+    }
+
+    /// Also writes `NAME.csv` and `NAME-events.csv` while the run goes on.
+    pub(crate) fn writing_to(mut self, folder: &Path, name: &str) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let open = |file: String| File::create(folder.join(file)).map(BufWriter::new);
+        let mut files = Files {
+            samples: open(format!("{name}.csv"))?,
+            events: open(format!("{name}-events.csv"))?,
+        };
+        writeln!(
+            files.samples,
+            "{}",
+            self.recording.columns.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",")
+        )?;
+        let states =
+            self.recording.state_columns.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
+        writeln!(files.events, "t,contacts,impulses,energy_change,{states}")?;
+        files.samples.flush()?;
+        files.events.flush()?;
+        self.files = Some(files);
+        Ok(self)
+    }
+
+    /// Flushes the files; the first failure to write, if any, is kept in `failure`.
+    pub(crate) fn finish(&mut self) {
+        if let Some(files) = &mut self.files {
+            let flushed = files.samples.flush().and_then(|()| files.events.flush());
+            keep(&mut self.failure, flushed);
+        }
+    }
+}
+
+fn keep(failure: &mut Option<io::Error>, result: io::Result<()>) {
+    if let Err(error) = result {
+        failure.get_or_insert(error);
+    }
+}
+
+impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
+    fn observe(
+        &mut self,
+        step: usize,
+        state: &S,
+        m: &Measurement,
+        events: &Events,
+    ) -> ControlFlow<()> {
+        for event in events.iter() {
+            let mut row = Vec::with_capacity(self.recording.state_columns.len());
+            self.layout.row(state, &mut row);
+            let named = |&c: &usize| self.contacts.get(c).cloned().unwrap_or_else(|| c.to_string());
+            let record = EventRecord {
+                t: event.t,
+                contacts: event.contacts.iter().map(named).collect(),
+                impulses: event.impulses.to_vec(),
+                energy_change: event.energy_change,
+                state: row,
+            };
+            if let Some(files) = &mut self.files {
+                keep(&mut self.failure, write_event(&mut files.events, &record));
+            }
+            self.recording.events.push(record);
+        }
+        if self.sampling.takes(step, self.steps) {
+            let mut row = vec![m.t];
+            self.layout.row(state, &mut row);
+            row.push(m.energy());
+            row.extend_from_slice(&m.invariants);
+            row.extend_from_slice(&m.gaps);
+            row.extend([m.position_residual, m.velocity_residual]);
+            if let Some(files) = &mut self.files {
+                let written =
+                    write_row(&mut files.samples, &row).and_then(|()| files.events.flush());
+                keep(&mut self.failure, written);
+            }
+            self.recording.samples.push(row);
+        }
+        if step.is_multiple_of(256) {
+            if let Some(progress) = self.watch.progress {
+                progress(step as f64 / self.steps.max(1) as f64);
+            }
+            if self.watch.cancel.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Full precision: the shortest decimal that reads back as the same number.
+fn write_row(out: &mut impl Write, row: &[f64]) -> io::Result<()> {
+    for (i, x) in row.iter().enumerate() {
+        write!(out, "{}{x:?}", if i == 0 { "" } else { "," })?;
+    }
+    writeln!(out)?;
+    out.flush()
+}
+
+fn write_event(out: &mut impl Write, event: &EventRecord) -> io::Result<()> {
+    let impulses: Vec<String> = event.impulses.iter().map(|x| format!("{x:?}")).collect();
+    let state: Vec<String> = event.state.iter().map(|x| format!("{x:?}")).collect();
+    writeln!(
+        out,
+        "{:?},{},{},{:?},{}",
+        event.t,
+        quoted(&event.contacts.join(";")),
+        impulses.join(";"),
+        event.energy_change,
+        state.join(",")
+    )
+}
+
+/// A CSV field, in quotes where it needs them.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_even_and_include_both_ends() {
+        let taken = |sampling: Sampling, steps| {
+            (0..=steps).filter(|&s| sampling.takes(s, steps)).collect::<Vec<_>>()
+        };
+        assert_eq!(taken(Sampling::Count(4), 8), [0, 2, 4, 6, 8]);
+        assert_eq!(taken(Sampling::Count(3), 10), [0, 4, 7, 10]);
+        assert_eq!(taken(Sampling::Count(500), 3), [0, 1, 2, 3]);
+        assert_eq!(taken(Sampling::Every(4), 10), [0, 4, 8, 10]);
+        assert_eq!(taken(Sampling::Count(0), 3), [0, 3]);
+    }
+}

@@ -1,0 +1,244 @@
+//! `[[body]]` and `[[plane]]`: rigid bodies over planes.
+
+use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3};
+use nsm_vi::rigid::{BodyState, RigidBody, RigidState, RigidWorld};
+use serde_json::{Value, json};
+
+use super::reader::Reader;
+use super::record::Layout;
+use super::{Place, ProblemError};
+
+/// Reads gravity, bodies and planes with their start.
+pub(crate) fn read_world(
+    reader: &Reader<'_>,
+    bodies: &[Reader<'_>],
+) -> Result<(RigidWorld, RigidState), ProblemError> {
+    let gravity = Vec3::from(reader.vector::<3>("gravity")?.unwrap_or_default());
+    let fail = |place: &Place, e: &dyn std::error::Error| place.error(e.to_string());
+    let mut world = RigidWorld::new(gravity).map_err(|e| fail(&reader.place_of("gravity"), &e))?;
+    let mut states = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for table in bodies {
+        let (body, state) = read_body(table, names.len())?;
+        if names.iter().any(|name| name == body.name()) {
+            return Err(table
+                .place_of("name")
+                .error(format!("there are two bodies named `{}`", body.name())));
+        }
+        names.push(body.name().to_owned());
+        states.push(state);
+        world = world.with_body(body);
+    }
+    let planes = reader.tables("plane")?;
+    for (i, table) in planes.iter().enumerate() {
+        let fallback =
+            if planes.len() == 1 { "plane".to_owned() } else { format!("plane{}", i + 1) };
+        let name = table.text("name")?.map_or(fallback, str::to_owned);
+        let normal = table.require(
+            "normal",
+            table.vector::<3>("normal")?,
+            "three numbers that point to the free side",
+        )?;
+        let offset = table.number("offset")?.unwrap_or(0.0);
+        table.finish()?;
+        let plane = Plane::new(normal.into(), offset).map_err(|e| fail(table.place(), &e))?;
+        world = world.with_plane(name, plane);
+    }
+    let start = RigidState { t: 0.0, bodies: states };
+    Ok((world, start))
+}
+
+fn read_body(reader: &Reader<'_>, index: usize) -> Result<(RigidBody, BodyState), ProblemError> {
+    let name = reader.text("name")?.map_or_else(|| format!("body{}", index + 1), str::to_owned);
+    let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
+    let shape = match reader.table("shape")? {
+        Some(table) => Some(read_shape(&table)?),
+        None => None,
+    };
+    let inertia = read_inertia(reader)?;
+    let fail = |e: nsm_vi::rigid::RigidError| reader.place().error(e.to_string());
+    let body = match (inertia, shape) {
+        (Some(inertia), Some(shape)) => {
+            RigidBody::new(name, mass, inertia).map_err(fail)?.with_shape(shape)
+        }
+        (Some(inertia), None) => RigidBody::new(name, mass, inertia).map_err(fail)?,
+        (None, Some(shape)) => RigidBody::uniform(name, mass, shape).map_err(fail)?,
+        (None, None) => {
+            return Err(reader
+                .place()
+                .error("give `inertia`, or a `shape` to compute it from at uniform density"));
+        }
+    };
+    let position = reader.vector::<3>("position")?.unwrap_or_default().into();
+    let pose = Pose::new(position, read_rotation(reader)?).map_err(|e| {
+        reader
+            .place_of("rotation")
+            .error(format!("{e}: give an orthogonal matrix with determinant 1, row by row"))
+    })?;
+    let gamma = either(reader, "momentum", "velocity", |v| v * mass)?;
+    let pi = either(reader, "angular_momentum", "angular_velocity", |w| body.inertia() * w)?;
+    reader.finish()?;
+    Ok((body, BodyState::new(pose, gamma, pi)))
+}
+
+/// A momentum, given as such or by the velocity.
+fn either(
+    reader: &Reader<'_>,
+    momentum: &'static str,
+    velocity: &'static str,
+    times_inertia: impl Fn(Vec3) -> Vec3,
+) -> Result<Vec3, ProblemError> {
+    match (reader.vector::<3>(momentum)?, reader.vector::<3>(velocity)?) {
+        (Some(_), Some(_)) => Err(reader
+            .place_of(velocity)
+            .error(format!("give `{momentum}` or `{velocity}`, not both"))),
+        (Some(p), None) => Ok(p.into()),
+        (None, v) => Ok(times_inertia(v.unwrap_or_default().into())),
+    }
+}
+
+fn read_inertia(reader: &Reader<'_>) -> Result<Option<Mat3>, ProblemError> {
+    if reader.is_matrix("inertia") {
+        return read_matrix(reader, "inertia");
+    }
+    Ok(reader.vector::<3>("inertia")?.map(|principal| Mat3::from_diagonal(&principal.into())))
+}
+
+fn read_matrix(reader: &Reader<'_>, key: &'static str) -> Result<Option<Mat3>, ProblemError> {
+    let Some(rows) = reader.matrix(key)? else { return Ok(None) };
+    if rows.len() != 3 || rows.iter().any(|row| row.len() != 3) {
+        return Err(reader.place_of(key).error("expected three rows of three numbers"));
+    }
+    Ok(Some(Mat3::from_fn(|i, j| rows[i][j])))
+}
+
+fn read_rotation(reader: &Reader<'_>) -> Result<Mat3, ProblemError> {
+    match (read_matrix(reader, "rotation")?, reader.vector::<4>("quaternion")?) {
+        (Some(_), Some(_)) => {
+            Err(reader.place_of("quaternion").error("give `rotation` or `quaternion`, not both"))
+        }
+        (Some(rotation), None) => Ok(rotation),
+        (None, None) => Ok(Mat3::identity()),
+        (None, Some([w, x, y, z])) => {
+            let norm2 = w * w + x * x + y * y + z * z;
+            if norm2 <= 0.0 {
+                return Err(reader
+                    .place_of("quaternion")
+                    .error("a zero quaternion is no rotation"));
+            }
+            // R = I + 2/|q|² (w S(u) + S(u)²) with u = (x, y, z): exact for any length of q.
+            let s = nsm_geom::so3::skew(&Vec3::new(x, y, z));
+            Ok(Mat3::identity() + (s * w + s * s) * (2.0 / norm2))
+        }
+    }
+}
+
+fn read_shape(reader: &Reader<'_>) -> Result<Shape, ProblemError> {
+    const KINDS: [&str; 8] = [
+        "sphere",
+        "ellipsoid",
+        "box",
+        "capsule",
+        "cylinder",
+        "polyhedron",
+        "union",
+        "intersection",
+    ];
+    let given: Vec<&'static str> = KINDS.into_iter().filter(|kind| reader.has(kind)).collect();
+    let kind = match given[..] {
+        [kind] => kind,
+        [] => {
+            reader.finish()?;
+            return Err(reader
+                .place()
+                .error(format!("name the shape: one of {}", KINDS.join(", "))));
+        }
+        _ => {
+            return Err(reader
+                .place()
+                .error(format!("one shape at a time, not {}", given.join(" and "))));
+        }
+    };
+    let place = reader.place_of(kind);
+    let fail = |e: nsm_geom::GeomError| place.error(e.to_string());
+    let three = |what: &str| reader.require(kind, reader.vector::<3>(kind)?, what);
+    let two = || reader.require(kind, reader.vector::<2>(kind)?, "length and radius");
+    let parts = || reader.tables(kind)?.iter().map(read_shape).collect::<Result<Vec<_>, _>>();
+    let mut shape = match kind {
+        "sphere" => Shape::sphere(reader.require(kind, reader.number(kind)?, "the radius")?),
+        "ellipsoid" => Shape::ellipsoid(three("three semi-axes")?),
+        "box" => Shape::cuboid(three("three edges")?.map(|edge| 0.5 * edge)),
+        "capsule" => two().map(|[length, radius]| Shape::capsule(0.5 * length, radius))?,
+        "cylinder" => two().map(|[length, radius]| Shape::cylinder(0.5 * length, radius))?,
+        "polyhedron" => {
+            let rows = reader.require(kind, reader.matrix(kind)?, "a list of vertices")?;
+            if let Some(i) = rows.iter().position(|row| row.len() != 3) {
+                return Err(
+                    place.error(format!("vertex {i} has {} coordinates, not 3", rows[i].len()))
+                );
+            }
+            let points: Vec<Vec3> = rows.iter().map(|r| Vec3::new(r[0], r[1], r[2])).collect();
+            Shape::polyhedron(&points)
+        }
+        "union" => Shape::union(parts()?),
+        _ => Shape::intersection(parts()?),
+    }
+    .map_err(fail)?;
+    let epsilon = reader.number("rounding")?.unwrap_or(0.0);
+    if epsilon != 0.0 {
+        let refuse = |e: nsm_geom::GeomError| reader.place_of("rounding").error(e.to_string());
+        shape = shape.rounded(epsilon).map_err(refuse)?;
+    }
+    let at: Vec3 = reader.vector::<3>("at")?.unwrap_or_default().into();
+    let rotation = read_rotation(reader)?;
+    if at != Vec3::zeros() || rotation != Mat3::identity() {
+        let pose = Pose::new(at, rotation)
+            .map_err(|e| reader.place_of("rotation").error(e.to_string()))?;
+        shape = shape.placed(pose);
+    }
+    reader.finish()?;
+    Ok(shape)
+}
+
+impl Layout<RigidState> for RigidWorld {
+    fn columns(&self) -> Vec<String> {
+        const PARTS: [&str; 18] = [
+            "x", "y", "z", "R11", "R12", "R13", "R21", "R22", "R23", "R31", "R32", "R33", "px",
+            "py", "pz", "Lx", "Ly", "Lz",
+        ];
+        self.bodies()
+            .iter()
+            .flat_map(|b| PARTS.map(|part| format!("{}_{part}", b.name())))
+            .collect()
+    }
+
+    fn row(&self, state: &RigidState, out: &mut Vec<f64>) {
+        for body in &state.bodies {
+            out.extend(body.pose.x.iter());
+            out.extend(body.pose.rot.transpose().iter());
+            out.extend(body.gamma.iter());
+            out.extend(body.pi.iter());
+        }
+    }
+
+    fn json(&self, state: &RigidState) -> Value {
+        let list = |v: &Vec3| json!([v.x, v.y, v.z]);
+        let bodies: serde_json::Map<String, Value> = self
+            .bodies()
+            .iter()
+            .zip(&state.bodies)
+            .map(|(body, s)| {
+                let rows: Vec<Vec<f64>> =
+                    s.pose.rot.row_iter().map(|r| r.iter().copied().collect()).collect();
+                let object = json!({
+                    "position": list(&s.pose.x),
+                    "rotation": rows,
+                    "momentum": list(&s.gamma),
+                    "angular_momentum": list(&s.pi),
+                });
+                (body.name().to_owned(), object)
+            })
+            .collect();
+        json!({ "t": state.t, "bodies": bodies })
+    }
+}

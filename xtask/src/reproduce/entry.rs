@@ -1,0 +1,242 @@
+//! One experiment of the suite: where it comes from, and what came of it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nsm_bench::problem::{Problem, RunResult, Watch};
+use nsm_bench::{Curve, Effort, Scenario, Status};
+
+use crate::error::Error;
+
+/// Where an experiment is described.
+pub(crate) enum Source {
+    /// A problem file.
+    File { id: String, path: PathBuf },
+    /// Code, for what a problem file cannot say: ensembles, convergence orders, condition numbers.
+    Code(Scenario),
+}
+
+/// A claim, decided.
+pub(crate) struct Claim {
+    pub(crate) what: String,
+    pub(crate) status: Status,
+    pub(crate) holds: bool,
+    /// The numbers that decide, as text.
+    pub(crate) figures: String,
+    pub(crate) note: String,
+}
+
+/// An experiment that has been made.
+pub(crate) struct Entry {
+    pub(crate) id: String,
+    /// Where it stands in its paper.
+    pub(crate) figure: String,
+    pub(crate) title: String,
+    pub(crate) note: String,
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) curves: Vec<Curve>,
+    /// The ledgers of its runs, as text.
+    pub(crate) ledger: String,
+    /// Why it could not be made.
+    pub(crate) failure: Option<String>,
+    pub(crate) time: Duration,
+}
+
+impl Source {
+    /// The problem files under `benchmarks/` and the scenarios in code, in the order of their names.
+    pub(crate) fn all(root: &Path) -> Result<Vec<Self>, Error> {
+        let home = root.join("benchmarks");
+        let mut sources = Vec::new();
+        for folder in sorted(&home)?.into_iter().filter(|p| p.is_dir()) {
+            for path in sorted(&folder)? {
+                if path.extension().is_some_and(|e| e == "toml") {
+                    let id = path.strip_prefix(&home).unwrap_or(&path).with_extension("");
+                    sources.push(Self::File { id: id.display().to_string(), path });
+                }
+            }
+        }
+        sources.extend(nsm_bench::scenarios().into_iter().map(Self::Code));
+        sources.sort_by(|a, b| a.id().cmp(b.id()));
+        Ok(sources)
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::File { id, .. } => id,
+            Self::Code(scenario) => &scenario.id,
+        }
+    }
+
+    /// Whether a name given on the command line means this experiment: its paper, itself, or its file.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        let id = self.id();
+        id == name
+            || id.split('/').next() == Some(name)
+            || matches!(self, Self::File { path, .. } if path.ends_with(name))
+    }
+
+    /// Makes the experiment; failure is part of the outcome.
+    pub(crate) fn run(&self, effort: Effort) -> Entry {
+        let clock = Instant::now();
+        let mut entry = match self {
+            Self::File { id, path } => run_file(id, path, effort),
+            Self::Code(scenario) => run_code(scenario, effort),
+        };
+        entry.time = clock.elapsed();
+        entry
+    }
+}
+
+impl Entry {
+    fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            figure: String::new(),
+            title: String::new(),
+            note: String::new(),
+            claims: Vec::new(),
+            curves: Vec::new(),
+            ledger: String::new(),
+            failure: None,
+            time: Duration::ZERO,
+        }
+    }
+
+    /// Whether it was made and every claim holds.
+    pub(crate) fn holds(&self) -> bool {
+        self.failure.is_none() && !self.claims.is_empty() && self.claims.iter().all(|c| c.holds)
+    }
+
+    /// The verdict in one word: the weakest of its claims.
+    pub(crate) fn verdict(&self) -> &'static str {
+        if !self.holds() {
+            return "FAILED";
+        }
+        let rank = |s: Status| match s {
+            Status::Reproduced => 0,
+            Status::Chosen => 1,
+            Status::Erratum => 2,
+            Status::Differs => 3,
+        };
+        self.claims.iter().map(|c| c.status).max_by_key(|s| rank(*s)).map_or("FAILED", Status::word)
+    }
+
+    /// One line for the terminal.
+    pub(crate) fn line(&self) -> String {
+        let why = match &self.failure {
+            Some(failure) => format!("  {failure}"),
+            None => self.claims.first().map(|c| format!("  {}", c.figures)).unwrap_or_default(),
+        };
+        format!("{:<11} {:<38} {:<44}{why}", self.verdict(), self.id, self.figure)
+    }
+}
+
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let read = || -> std::io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect()
+    };
+    let mut paths = read().map_err(|e| Error::file(folder, e))?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn run_code(scenario: &Scenario, effort: Effort) -> Entry {
+    let mut entry = Entry::new(&scenario.id);
+    entry.figure.clone_from(&scenario.figure);
+    entry.title.clone_from(&scenario.claim);
+    entry.note.clone_from(&scenario.note);
+    match scenario.run(effort) {
+        Err(error) => entry.failure = Some(error.to_string()),
+        Ok(findings) => {
+            entry.curves = findings.curves;
+            entry.claims = findings
+                .checks
+                .iter()
+                .map(|check| Claim {
+                    what: check.what.clone(),
+                    status: scenario.status,
+                    holds: check.passes(),
+                    figures: format!("{} (expected {})", number(check.value), check.expected),
+                    note: String::new(),
+                })
+                .collect();
+        }
+    }
+    entry
+}
+
+/// Longest run of a problem file with `--quick`, in steps.
+const QUICK_STEPS: usize = 200_000;
+
+fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
+    let mut entry = Entry::new(id);
+    let problem = match Problem::read(path) {
+        Ok(problem) => problem,
+        Err(error) => {
+            entry.failure = Some(error.to_string());
+            return entry;
+        }
+    };
+    entry.title.clone_from(&problem.title);
+    entry.figure.clone_from(&problem.source);
+    let mut results = Vec::new();
+    for run in problem.runs.iter().filter(|r| effort == Effort::Full || r.steps <= QUICK_STEPS) {
+        let judged = problem.execute(run, None, Watch::default()).and_then(|result| {
+            let verdicts = problem.judge(&result)?;
+            Ok((result, verdicts))
+        });
+        match judged {
+            Err(error) => {
+                entry.failure = Some(error.to_string());
+                return entry;
+            }
+            Ok((result, verdicts)) => {
+                entry.claims.extend(verdicts.into_iter().map(|v| {
+                    Claim {
+                        what: format!("{}: {}", result.name, v.what),
+                        status: v.status,
+                        holds: v.holds,
+                        figures: v
+                            .figures
+                            .iter()
+                            .map(|(n, x)| format!("{n} = {}", number(*x)))
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                        note: v.note,
+                    }
+                }));
+                entry.curves.extend(curves(&result));
+                results.push(result);
+            }
+        }
+    }
+    entry.ledger = crate::run::table::table(&results);
+    entry
+}
+
+/// The figures of a run: energy and tracked quantities against time.
+fn curves(result: &RunResult) -> Vec<Curve> {
+    let Some(time) = result.recording.column("t") else { return Vec::new() };
+    let names =
+        std::iter::once("E").chain(result.ledger.invariants.iter().map(|(name, _)| name.as_str()));
+    names
+        .filter_map(|name| {
+            let values = result.recording.column(name)?;
+            Some(Curve {
+                name: result.name.clone(),
+                x: "t".into(),
+                y: if name == "E" { "energy".into() } else { name.into() },
+                points: time.iter().zip(values).map(|(&t, y)| [t, y]).collect(),
+            })
+        })
+        .collect()
+}
+
+/// A number for people: as many digits as say something.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
+        format!("{x:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{x:.3e}")
+    }
+}

@@ -1,0 +1,121 @@
+//! The report: one self-contained page.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use nsm_bench::Curve;
+
+use super::entry::Entry;
+use super::plot::{escape, panel};
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page of all experiments.
+pub(crate) fn page(entries: &[Entry], time: Duration) -> String {
+    let mut html = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>nsm: reproduction report</title><style>{STYLE}</style></head><body><main><h1>Reproduction report</h1>"
+    );
+    let count = |verdict: &str| entries.iter().filter(|e| e.verdict() == verdict).count();
+    let claims: usize = entries.iter().map(|e| e.claims.len()).sum();
+    let _ = write!(
+        html,
+        "<p>{} experiments with {claims} claims, computed in {:.1} s. Every verdict below was decided by the numbers of this run.</p><p class=\"key\">",
+        entries.len(),
+        time.as_secs_f64()
+    );
+    for (verdict, meaning) in [
+        ("reproduced", "we obtain what the paper states"),
+        ("chosen", "data are missing in the paper; our choice is stated"),
+        ("differs", "we obtain something else; the note says why"),
+        ("erratum", "the paper's statement is in error"),
+        ("FAILED", "a check does not hold"),
+    ] {
+        let _ = write!(html, "<span>{} {} {meaning}</span>", badge(verdict), count(verdict));
+    }
+    html.push_str("</p><div class=\"scroll\"><table class=\"index\"><thead><tr><th>verdict</th><th>experiment</th><th>source</th><th>what</th></tr></thead><tbody>");
+    for entry in entries {
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td><a href=\"#{id}\">{id}</a></td><td>{}</td><td>{}</td></tr>",
+            badge(entry.verdict()),
+            escape(&entry.figure),
+            escape(&entry.title),
+            id = escape(&entry.id),
+        );
+    }
+    html.push_str("</tbody></table></div>");
+    for entry in entries {
+        section(&mut html, entry);
+    }
+    html.push_str("</main></body></html>\n");
+    html
+}
+
+fn badge(verdict: &str) -> String {
+    format!("<b class=\"badge {}\">{verdict}</b>", verdict.to_lowercase())
+}
+
+fn section(html: &mut String, entry: &Entry) {
+    let _ = write!(
+        html,
+        "<section id=\"{}\"><h2>{} {}</h2><p class=\"source\">{} &middot; {} &middot; {:.2} s</p>",
+        escape(&entry.id),
+        badge(entry.verdict()),
+        escape(&entry.title),
+        escape(&entry.id),
+        escape(&entry.figure),
+        entry.time.as_secs_f64()
+    );
+    if !entry.note.is_empty() {
+        let _ = write!(html, "<p class=\"note\">{}</p>", escape(&entry.note));
+    }
+    if let Some(failure) = &entry.failure {
+        let _ = write!(html, "<pre class=\"failure\">{}</pre>", escape(failure));
+    }
+    if !entry.claims.is_empty() {
+        html.push_str("<div class=\"scroll\"><table><thead><tr><th></th><th>claim</th><th>obtained now</th></tr></thead><tbody>");
+        for claim in &entry.claims {
+            let verdict = if claim.holds { claim.status.word() } else { "FAILED" };
+            let note = if claim.note.is_empty() {
+                String::new()
+            } else {
+                format!("<br><small>{}</small>", escape(&claim.note))
+            };
+            let _ = write!(
+                html,
+                "<tr><td>{}</td><td>{}{note}</td><td class=\"figures\">{}</td></tr>",
+                badge(verdict),
+                escape(&claim.what),
+                escape(&claim.figures)
+            );
+        }
+        html.push_str("</tbody></table></div>");
+    }
+    html.push_str("<div class=\"plots\">");
+    for group in panels(&entry.curves) {
+        if let Some(svg) = panel(&group) {
+            html.push_str(&svg);
+        }
+    }
+    html.push_str("</div>");
+    if !entry.ledger.is_empty() {
+        let _ = write!(
+            html,
+            "<details><summary>the ledgers of the runs, side by side</summary><pre>{}</pre></details>",
+            escape(&entry.ledger)
+        );
+    }
+    html.push_str("</section>");
+}
+
+/// Curves with the same labels share a panel, in the order of their first appearance.
+fn panels(curves: &[Curve]) -> Vec<Vec<&Curve>> {
+    let mut groups: Vec<Vec<&Curve>> = Vec::new();
+    for curve in curves {
+        match groups.iter_mut().find(|g| g[0].x == curve.x && g[0].y == curve.y) {
+            Some(group) => group.push(curve),
+            None => groups.push(vec![curve]),
+        }
+    }
+    groups
+}

@@ -1,0 +1,114 @@
+//! The account of several runs as a table for the terminal.
+
+use std::fmt::Write;
+
+use nsm_bench::problem::RunResult;
+
+/// One column per run, one line per figure.
+pub(crate) fn table(results: &[RunResult]) -> String {
+    let mut rows: Vec<Vec<String>> = vec![row("", results, |r| r.name.clone())];
+    rows.push(row("method", results, |r| r.method.clone()));
+    rows.push(row("step", results, |r| format!("{}", r.step)));
+    rows.push(row("steps", results, |r| r.ledger.steps.to_string()));
+    rows.push(row("E at the start", results, |r| figure(r.ledger.energy.start)));
+    rows.push(row("E smallest", results, |r| figure(r.ledger.energy.min)));
+    rows.push(row("E largest", results, |r| figure(r.ledger.energy.max)));
+    rows.push(row("E at the end", results, |r| figure(r.ledger.energy.end)));
+    rows.push(row("E drift", results, |r| small(r.ledger.energy.drift())));
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in results.iter().flat_map(|r| &r.ledger.invariants) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    for name in names {
+        let drift =
+            |r: &RunResult| r.ledger.invariant(name).map_or("-".into(), |b| small(b.drift()));
+        rows.push(row(&format!("{name} drift"), results, drift));
+    }
+    rows.push(row("penetration", results, |r| match &r.ledger.deepest {
+        Some(gap) => format!("{} ({gap})", small(r.ledger.penetration)),
+        None => small(r.ledger.penetration),
+    }));
+    rows.push(row("residual, position", results, |r| small(r.ledger.position_residual)));
+    rows.push(row("residual, velocity", results, |r| small(r.ledger.velocity_residual)));
+    rows.push(row("events", results, |r| r.ledger.events.to_string()));
+    rows.push(row("time per step", results, |r| {
+        duration(r.seconds / r.ledger.steps.max(1) as f64)
+    }));
+    let ended = |r: &RunResult| match (&r.failure, r.interrupted) {
+        (Some(_), _) => "FAILED".to_owned(),
+        (None, true) => "interrupted".to_owned(),
+        (None, false) => "complete".to_owned(),
+    };
+    rows.push(row("", results, ended));
+    align(&rows)
+}
+
+fn row(label: &str, results: &[RunResult], cell: impl Fn(&RunResult) -> String) -> Vec<String> {
+    std::iter::once(label.to_owned()).chain(results.iter().map(cell)).collect()
+}
+
+fn align(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let _ = write!(text, "  {:<1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            let _ = write!(text, "  {cell:>width$}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A quantity with nine significant digits.
+fn figure(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e9).contains(&x.abs()) {
+        let decimals = if x == 0.0 { 0.0 } else { (8.0 - x.abs().log10().floor()).max(0.0) };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 12
+        let text = format!("{x:.*}", decimals as usize);
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    } else {
+        format!("{x:.6e}")
+    }
+}
+
+/// An error or a depth: its size is what matters.
+fn small(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:.2e}") }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-6 => format!("{:.0} ns", s * 1e9),
+        s if s < 1e-3 => format!("{:.2} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(figure(128.438), "128.438");
+        assert_eq!(figure(0.0), "0");
+        assert_eq!(figure(-9.8), "-9.8");
+        assert_eq!(figure(1.0e12), "1.000000e12");
+        assert_eq!(figure(140_585.112_216_4), "140585.112");
+        assert_eq!(small(1.234e-15), "1.23e-15");
+        assert_eq!(duration(2.5e-8), "25 ns");
+        assert_eq!(duration(0.0042), "4.20 ms");
+    }
+}
