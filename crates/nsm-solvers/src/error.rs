@@ -1,6 +1,36 @@
-//! What can go wrong in linear algebra, with the culprit's index and the numbers that gave it away.
+//! What can go wrong, with the culprit's index and the numbers that gave it away.
 
 use thiserror::Error;
+
+use crate::lcp::LcpError;
+use crate::least_squares::LeastSquaresError;
+use crate::ncp::NcpError;
+use crate::newton::NewtonError;
+use crate::roots::RootError;
+
+/// Any failure of this crate, for callers that use several solvers.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SolverError {
+    /// A factorisation or a linear solve failed.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
+    /// Newton's method failed.
+    #[error(transparent)]
+    Newton(#[from] NewtonError),
+    /// A nonlinear complementarity problem was not solved.
+    #[error(transparent)]
+    Ncp(#[from] NcpError),
+    /// A linear complementarity problem was not solved.
+    #[error(transparent)]
+    Lcp(#[from] LcpError),
+    /// A least-squares problem was not solved.
+    #[error(transparent)]
+    LeastSquares(#[from] LeastSquaresError),
+    /// A scalar root was not found.
+    #[error(transparent)]
+    Root(#[from] RootError),
+}
 
 /// Failure of a factorisation or of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]

@@ -10,7 +10,7 @@
 //! **Iteration.** (1) is $\Phi = 0$ with $\Phi_i = \min(c_i\lambda_i, g_i)$. Rows with
 //! $c_i\lambda_i > g_i$ are active: they are held at $g_i + G'_i d = 0$, and the others get
 //! $\lambda_i = 0$ (Newton's method on $\Phi$, the primal-dual active set method of
-//! [Hintermüller et al. 2002]). The step is a saddle-point solve ([`crate::kkt`]) for $d$ and the new
+//! [Hintermüller, Ito & Kunisch 2002]). The step is a saddle-point solve ([`crate::kkt`]) for $d$ and the new
 //! $\lambda$; redundant active rows share their load, minimum norm. The scaling
 //! $c_i = \sum_k |g'_{ik} g_{ik} / a_{kk}|$ makes the choice of the active set independent of units.
 //!
