@@ -21,6 +21,7 @@ use nsm_reflect::ImpactLaw;
 
 use crate::impact::Impact;
 use crate::kernel::{Kernel, check_state};
+use crate::position::all_finite;
 use crate::{Energy, Quadrature, Tolerances};
 
 /// Most re-predictions of one step; each reflects at a contact that still approached.
@@ -218,7 +219,7 @@ impl GviStepper<'_> {
     /// Gaps at the predicted position.
     fn predict_gaps(&mut self, t: f64) -> Result<(), StepError> {
         self.kernel.gaps.values(&self.kernel.position.x, t + self.h, &mut self.predicted);
-        if self.predicted.iter().map(|g| g * 0.0).sum::<f64>() == 0.0 {
+        if all_finite(&self.predicted) {
             return Ok(());
         }
         let i = self.predicted.iter().position(|g| !g.is_finite()).unwrap_or(0);

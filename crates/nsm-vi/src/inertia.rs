@@ -65,6 +65,29 @@ impl<'a> Inertia<'a> {
         Ok(Self { system, h: 1.0, mass, pattern, values, matrix })
     }
 
+    /// Positions of the [`entries`](Self::entries); duplicates add up.
+    pub(crate) fn pattern(&self) -> &[(usize, usize)] {
+        &self.pattern
+    }
+
+    /// The entries of $A$ at the last trial position of the Lagrangian.
+    pub(crate) fn entries(
+        &mut self,
+        lagrangian: &mut DiscreteLagrangian<'_>,
+        q0: &[f64],
+        t: f64,
+        h: f64,
+    ) -> &[f64] {
+        let (inertial, stiffness) = self.values.split_at_mut(self.mass.len());
+        for (value, mass) in inertial.iter_mut().zip(&self.mass) {
+            *value = mass / h;
+        }
+        if !stiffness.is_empty() {
+            lagrangian.stiffness(q0, t, h, stiffness);
+        }
+        &self.values
+    }
+
     /// Forms and factorises $A$ at the last trial position of the Lagrangian.
     pub(crate) fn factorise(
         &mut self,
@@ -78,11 +101,7 @@ impl<'a> Inertia<'a> {
             return Ok(());
         }
         let n = self.system.dimension();
-        let (inertial, stiffness) = self.values.split_at_mut(self.mass.len());
-        for (value, mass) in inertial.iter_mut().zip(&self.mass) {
-            *value = mass / h;
-        }
-        lagrangian.stiffness(q0, t, h, stiffness);
+        self.entries(lagrangian, q0, t, h);
         match &mut self.matrix {
             Matrix::Mass => Ok(()),
             Matrix::Tiny { lu, pivots } => {
@@ -116,4 +135,9 @@ impl<'a> Inertia<'a> {
             }
         }
     }
+}
+
+/// A pattern that no linear solver takes.
+pub(crate) fn misfit(error: &LinearError) -> SystemError {
+    SystemError::DoesNotFit { method: "the position update", why: error.to_string() }
 }

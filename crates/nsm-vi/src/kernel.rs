@@ -9,7 +9,7 @@ use nsm_model::{State, StepError, System, SystemError};
 
 use crate::gaps::Gaps;
 use crate::lagrangian::DiscreteLagrangian;
-use crate::position::PositionUpdate;
+use crate::position::{PositionUpdate, all_finite};
 use crate::tangent::TangentProjection;
 use crate::{Quadrature, Tolerances, tolerances::check_step};
 
@@ -42,7 +42,7 @@ impl<'a> Kernel<'a> {
             position: PositionUpdate::new(&lagrangian, tolerances)?,
             lagrangian,
             gaps: Gaps::new(system, linearised),
-            tangent: TangentProjection::new(system),
+            tangent: TangentProjection::new(system)?,
             p: vec![0.0; system.dimension()],
         })
     }
@@ -80,7 +80,7 @@ impl<'a> Kernel<'a> {
             }
         }
         self.tangent.project(&self.gaps, (x, t + h), touching, &mut self.p)?;
-        if self.p.iter().map(|p| p * 0.0).sum::<f64>() == 0.0 {
+        if all_finite(&self.p) {
             return Ok(());
         }
         let i = self.p.iter().position(|p| !p.is_finite()).unwrap_or(0);

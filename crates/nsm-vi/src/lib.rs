@@ -12,6 +12,7 @@ mod lagrangian;
 mod loads;
 mod position;
 pub mod rigid;
+mod saddle;
 mod smooth;
 mod tangent;
 mod tolerances;

@@ -18,6 +18,7 @@ use crate::Tolerances;
 use crate::gaps::Gaps;
 use crate::inertia::Inertia;
 use crate::lagrangian::DiscreteLagrangian;
+use crate::saddle::{MANY, Saddle};
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
 const SINGLE_CHANGES: usize = 20;
@@ -30,6 +31,8 @@ pub(crate) struct PositionUpdate<'a> {
     system: &'a System,
     tolerances: Tolerances,
     inertia: Inertia<'a>,
+    /// Present where constraints are many.
+    saddle: Option<Saddle<'a>>,
     /// The new position $x$.
     pub(crate) x: Vec<f64>,
     /// $G_{\mathbb S}\lambda + F\nu$, valid if `pressed`.
@@ -48,8 +51,9 @@ pub(crate) struct PositionUpdate<'a> {
     g: Vec<f64>,
     /// $c$ of each inequality in the smooth set.
     weight: Vec<f64>,
+    /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
-    candidate: Vec<usize>,
+    held: Vec<bool>,
     r: Vec<f64>,
     step: Vec<f64>,
     scratch: Vec<f64>,
@@ -100,12 +104,14 @@ impl<'a> PositionUpdate<'a> {
         let system = lagrangian.system();
         let n = system.dimension();
         let (equal, unequal) = (system.equalities().len(), system.inequalities().len());
-        // Room for every contact of a small system; large ones grow with the largest smooth set met.
-        let m = equal + unequal.min(64);
+        // Room for what is solved densely; only many redundant constraints make it grow.
+        let m = (equal + unequal).min(MANY);
+        let inertia = Inertia::new(lagrangian)?;
         Ok(Self {
             system,
             tolerances,
-            inertia: Inertia::new(lagrangian)?,
+            saddle: Saddle::new(system, inertia.pattern())?,
+            inertia,
             x: vec![0.0; n],
             impulse: vec![0.0; n],
             pressed: false,
@@ -118,7 +124,7 @@ impl<'a> PositionUpdate<'a> {
             g: vec![0.0; unequal],
             weight: vec![0.0; unequal],
             closed: Vec::with_capacity(unequal),
-            candidate: Vec::with_capacity(unequal),
+            held: vec![false; unequal],
             r: vec![0.0; n],
             step: vec![0.0; n],
             scratch: vec![0.0; n],
@@ -155,8 +161,7 @@ impl<'a> PositionUpdate<'a> {
             }
         }
         self.start.evaluate(self.system, gaps, q, t, smooth);
-        self.weigh(h, smooth);
-        self.closed.clear();
+        self.close_all(h, smooth);
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
@@ -168,6 +173,11 @@ impl<'a> PositionUpdate<'a> {
             }
             lagrangian.slopes_left(q, &self.x, t, h);
             self.residual_of(lagrangian, q, p, h);
+            if iteration == 1 {
+                // A system at rest in the origin is measured by how far it would fall.
+                self.system.mass().solve(&self.r, &mut self.scratch);
+                scale = scale.max(h * norm_inf(&self.scratch));
+            }
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
             before = if settled { last } else { f64::INFINITY };
@@ -217,14 +227,18 @@ impl<'a> PositionUpdate<'a> {
         }
     }
 
-    /// $c_i = h\,\nabla g_i^\top M^{-1} \nabla g_i$, which turns an impulse into a displacement.
-    fn weigh(&mut self, h: f64, smooth: &[usize]) {
+    /// Begins with the whole smooth set closed; $c_i = h\,\nabla g_i^\top M^{-1} \nabla g_i$ turns an impulse
+    /// into a displacement.
+    fn close_all(&mut self, h: f64, smooth: &[usize]) {
         let rows = self.system.inequalities();
         for &i in smooth {
             let gradient = (rows.columns(i), &self.start.g[rows.span(i)]);
             self.weight[i] = h * self.system.mass().inverse_product(gradient, gradient);
             self.lambda[i] = 0.0;
+            self.held[i] = true;
         }
+        self.closed.clear();
+        self.closed.extend_from_slice(smooth);
     }
 
     /// Evaluates the constraints at `x` and chooses the closed contacts; whether they are the same.
@@ -236,32 +250,28 @@ impl<'a> PositionUpdate<'a> {
         iteration: usize,
     ) -> bool {
         self.system.equalities().values(&self.x, t, &mut self.f);
-        self.candidate.clear();
-        for &i in smooth {
-            self.g[i] = gaps.value(i, &self.x, t);
-            if self.weight[i] * self.lambda[i] > self.g[i] {
-                self.candidate.push(i);
-            }
-        }
-        if self.candidate == self.closed {
+        if smooth.is_empty() {
             return true;
         }
         // Round-off must not reopen a contact that carries nothing, nor close one that touches.
         let noise = 4.0 * f64::EPSILON * (1.0 + norm_inf(&self.x));
-        let differs = |i: &usize| {
-            self.closed.contains(i) != self.candidate.contains(i)
-                && (self.weight[*i] * self.lambda[*i] - self.g[*i]).abs() > noise
-        };
-        let Some(&first) = smooth.iter().find(|i| differs(i)) else { return true };
-        if iteration < SINGLE_CHANGES {
-            std::mem::swap(&mut self.closed, &mut self.candidate);
-        } else if let Some(at) = self.closed.iter().position(|&i| i == first) {
-            self.closed.remove(at);
-        } else {
-            let at = self.closed.partition_point(|&i| i < first);
-            self.closed.insert(at, first);
+        let mut changed = false;
+        for &i in smooth {
+            self.g[i] = gaps.value(i, &self.x, t);
+            let excess = self.weight[i] * self.lambda[i] - self.g[i];
+            // Contacts that were closed stay closed, until the first impulses say otherwise.
+            let frozen =
+                iteration == 1 || excess.abs() <= noise || (changed && iteration >= SINGLE_CHANGES);
+            if !frozen && self.held[i] != (excess > 0.0) {
+                self.held[i] = excess > 0.0;
+                changed = true;
+            }
         }
-        false
+        if changed {
+            self.closed.clear();
+            self.closed.extend(smooth.iter().filter(|&&i| self.held[i]));
+        }
+        !changed
     }
 
     /// Newton converges quadratically: the next step would be about $\delta_k^3/\delta_{k-1}^2$.
@@ -296,6 +306,12 @@ impl<'a> PositionUpdate<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<(), LinearError> {
+        if self.nu.len() + self.closed.len() >= MANY {
+            match self.saddle_step(lagrangian, gaps, (q, t), h, smooth) {
+                Err(LinearError::Singular { .. } | LinearError::Inaccurate { .. }) => {}
+                outcome => return outcome,
+            }
+        }
         self.inertia.factorise(lagrangian, q, t, h)?;
         self.inertia.solve(&self.r, &mut self.step)?;
         self.step.iter_mut().for_each(|y| *y = -*y);
@@ -339,6 +355,41 @@ impl<'a> PositionUpdate<'a> {
         self.nu.copy_from_slice(&self.z[..equal]);
         for (k, &i) in self.closed.iter().enumerate() {
             self.lambda[i] = self.z[equal + k];
+        }
+        Ok(())
+    }
+
+    /// The Newton step of many constraints: one sparse saddle point.
+    fn saddle_step(
+        &mut self,
+        lagrangian: &mut DiscreteLagrangian<'a>,
+        gaps: &Gaps<'a>,
+        (q, t): (&[f64], f64),
+        h: f64,
+        smooth: &[usize],
+    ) -> Result<(), LinearError> {
+        let Some(saddle) = &mut self.saddle else { return Err(LinearError::NotFactorised) };
+        let (n, equal) = (self.system.dimension(), self.nu.len());
+        self.trial.evaluate(self.system, gaps, &self.x, t + h, &self.closed);
+        let (head, tail) = saddle.unknowns.split_at_mut(n);
+        for (a, r) in head.iter_mut().zip(&self.r) {
+            *a = -r;
+        }
+        tail.fill(0.0);
+        for (b, f) in tail.iter_mut().zip(&self.f) {
+            *b = -f;
+        }
+        for &i in &self.closed {
+            tail[equal + i] = -self.g[i];
+        }
+        let entries = self.inertia.entries(lagrangian, q, t, h);
+        let (start, trial) = (&self.start, &self.trial);
+        saddle.solve(entries, (&start.f, &start.g), (&trial.f, &trial.g), &self.closed)?;
+        let (head, tail) = saddle.unknowns.split_at(n);
+        self.step.copy_from_slice(head);
+        self.nu.copy_from_slice(&tail[..equal]);
+        for &i in smooth {
+            self.lambda[i] = if self.held[i] { tail[equal + i] } else { 0.0 };
         }
         Ok(())
     }
@@ -387,8 +438,7 @@ impl<'a> PositionUpdate<'a> {
     }
 
     fn check_finite(&self, t: f64) -> Result<(), StepError> {
-        // One pass without branches: any NaN or infinity makes the sum of x·0 NaN.
-        if self.x.iter().map(|x| x * 0.0).sum::<f64>() == 0.0 {
+        if all_finite(&self.x) {
             return Ok(());
         }
         let i = self.x.iter().position(|x| !x.is_finite()).unwrap_or(0);
@@ -404,6 +454,11 @@ impl<'a> PositionUpdate<'a> {
         let (i, _) = largest(&self.r);
         StepError::NotFinite { t, what: "the equation of motion", culprit: names[i].clone() }
     }
+}
+
+/// Whether all entries are finite; without early exit, so that it runs in lanes.
+pub(crate) fn all_finite(x: &[f64]) -> bool {
+    !x.iter().fold(false, |bad, x| bad | !x.is_finite())
 }
 
 /// Index and size of the largest entry; NaN counts as largest.

@@ -5,10 +5,11 @@
 //! the orthogonal projection in the metric of $M^{-1}$. Redundant rows are allowed: the multipliers of
 //! minimum norm are taken, and $y$ does not depend on the choice.
 
-use nsm_model::{StepError, System};
+use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::small::gram::PivotedCholesky;
 
 use crate::gaps::Gaps;
+use crate::saddle::{MANY, Saddle};
 
 /// Workspace of the projection.
 #[derive(Debug)]
@@ -21,12 +22,17 @@ pub(crate) struct TangentProjection<'a> {
     rhs: Vec<f64>,
     mu: Vec<f64>,
     factor: PivotedCholesky,
+    /// Present where constraints are many, with the entries of $M$.
+    saddle: Option<Saddle<'a>>,
+    mass: Vec<f64>,
 }
 
 impl<'a> TangentProjection<'a> {
-    pub(crate) fn new(system: &'a System) -> Self {
-        let m = system.equalities().len() + system.inequalities().len().min(64);
-        Self {
+    pub(crate) fn new(system: &'a System) -> Result<Self, SystemError> {
+        let m = (system.equalities().len() + system.inequalities().len()).min(MANY);
+        let entries = system.mass().entries();
+        let pattern: Vec<_> = entries.iter().map(|&(i, j, _)| (i, j)).collect();
+        Ok(Self {
             system,
             f: vec![0.0; system.equalities().entries()],
             g: vec![0.0; system.inequalities().entries()],
@@ -35,7 +41,9 @@ impl<'a> TangentProjection<'a> {
             rhs: vec![0.0; m],
             mu: vec![0.0; m],
             factor: PivotedCholesky::new(m),
-        }
+            saddle: Saddle::new(system, &pattern)?,
+            mass: entries.iter().map(|entry| entry.2).collect(),
+        })
     }
 
     /// Projects `p` at $(q, t)$ onto the equalities and the given contacts.
@@ -51,14 +59,17 @@ impl<'a> TangentProjection<'a> {
         if m == 0 {
             return Ok(());
         }
+        f_rows.gradients(q, t, &mut self.f);
+        for &i in contacts {
+            gaps.gradient(i, q, t, &mut self.g);
+        }
+        if m >= MANY && self.project_many((q, t), contacts, p) {
+            return Ok(());
+        }
         if m > self.rhs.len() {
             self.gram.resize(m * m, 0.0);
             self.rhs.resize(m, 0.0);
             self.mu.resize(m, 0.0);
-        }
-        f_rows.gradients(q, t, &mut self.f);
-        for &i in contacts {
-            gaps.gradient(i, q, t, &mut self.g);
         }
         let mass = self.system.mass();
         mass.solve(p, &mut self.velocity);
@@ -111,6 +122,31 @@ impl<'a> TangentProjection<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Many rows by one sparse saddle point; whether it could be solved, which redundant rows prevent.
+    fn project_many(&mut self, (q, t): (&[f64], f64), contacts: &[usize], p: &mut [f64]) -> bool {
+        let Some(saddle) = &mut self.saddle else { return false };
+        let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
+        let (head, tail) = saddle.unknowns.split_at_mut(p.len());
+        head.copy_from_slice(p);
+        tail.fill(0.0);
+        for (i, b) in tail[..f_rows.len()].iter_mut().enumerate() {
+            *b = -f_rows.field(i).rate(q, t);
+        }
+        for &i in contacts {
+            tail[f_rows.len() + i] = -g_rows.field(i).rate(q, t);
+        }
+        let gradients = (&self.f[..], &self.g[..]);
+        if saddle.solve(&self.mass, gradients, gradients, contacts).is_err() {
+            return false;
+        }
+        let mu = &saddle.unknowns[p.len()..];
+        f_rows.add_transposed(&self.f, &mu[..f_rows.len()], 1.0, p);
+        for &i in contacts {
+            g_rows.add_row(i, &self.g, mu[f_rows.len() + i], p);
+        }
+        true
     }
 
     fn singular(&self, t: f64, contacts: &[usize], k: usize) -> StepError {

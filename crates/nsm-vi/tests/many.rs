@@ -1,0 +1,134 @@
+//! Many constraints at once: solved sparsely, with the same answers as few.
+
+use nsm_constraints::{Affine, Rod, SphereGap};
+use nsm_model::{Mass, State, Stepper, System, SystemProbe, run_steps};
+use nsm_vi::{Gvi, Quadrature, Variational};
+
+const BOTH: [Quadrature; 2] = [Quadrature::Midpoint, Quadrature::Verlet];
+
+/// Some copies of a hanging chain of `links` rods, thrown sideways.
+fn chains(copies: usize, links: usize) -> (System, State) {
+    let n = 2 * links;
+    let mut system = System::new(Mass::diagonal(&vec![0.5; copies * n]).unwrap());
+    let (mut q, mut v) = (Vec::new(), Vec::new());
+    for copy in 0..copies {
+        for link in 0..links {
+            let (x, y) = (copy * n + 2 * link, copy * n + 2 * link + 1);
+            let weight = Affine::new(&[y], &[0.5 * 9.8], 0.0).unwrap();
+            let rod = if link == 0 {
+                Rod::to_pivot(&[x, y], &[0.0, 0.0], 1.0).unwrap()
+            } else {
+                Rod::between(&[x - 2, y - 2], &[x, y], 1.0).unwrap()
+            };
+            system =
+                system.with_potential("weight", weight).unwrap().with_equality("rod", rod).unwrap();
+            q.extend([link as f64 + 1.0, 0.0]);
+            v.extend([0.0, 0.3 * (link as f64 + 1.0)]);
+        }
+        // A wall that the chain may swing into.
+        let tip = copy * n + n - 2;
+        system = system
+            .with_inequality("wall", Affine::above(tip, -0.5 * links as f64).unwrap())
+            .unwrap();
+    }
+    let state = State::new(&system, &q, &v).unwrap();
+    (system, state)
+}
+
+#[test]
+fn copies_of_a_chain_move_like_one() {
+    for quadrature in BOTH {
+        let (one, mut alone) = chains(1, 10);
+        let (three, mut together) = chains(3, 10);
+        let method = Gvi::new(0.005, quadrature);
+        let mut single = method.stepper(&one).unwrap();
+        let mut triple = method.stepper(&three).unwrap();
+        for _ in 0..200 {
+            single.step(&mut alone).unwrap();
+            triple.step(&mut together).unwrap();
+        }
+        for (many, one) in [(&together.q, &alone.q), (&together.p, &alone.p)] {
+            for copy in many.chunks(20) {
+                for (a, b) in copy.iter().zip(one) {
+                    assert!((a - b).abs() < 1e-9, "{quadrature:?}: {a} against {b}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_chain_holds_its_rods() {
+    for quadrature in BOTH {
+        let (system, mut state) = chains(1, 100);
+        let mut stepper = Variational::new(0.002, quadrature).stepper(&system).unwrap();
+        let run = run_steps(&mut stepper, &mut SystemProbe::new(&system), &mut state, 200, &mut ())
+            .unwrap();
+        assert!(run.ledger.position_residual < 1e-12, "{:e}", run.ledger.position_residual);
+        assert!(run.ledger.velocity_residual < 1e-11, "{:e}", run.ledger.velocity_residual);
+        let relative = run.ledger.energy.drift() / run.ledger.energy.start.abs();
+        assert!(relative < 1e-3, "{relative:e}");
+    }
+}
+
+/// A column of balls on a floor, touching.
+fn column(balls: usize) -> (System, State) {
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * balls]).unwrap());
+    let mut q = Vec::new();
+    for i in 0..balls {
+        q.extend([0.0, 2.0 * i as f64 + 1.0]);
+        let weight = Affine::new(&[2 * i + 1], &[9.8], 0.0).unwrap();
+        system = system.with_potential("weight", weight).unwrap();
+    }
+    system = system.with_inequality("floor", Affine::above(1, 1.0).unwrap()).unwrap();
+    for i in 1..balls {
+        let (a, b) = ([2 * i - 2, 2 * i - 1], [2 * i, 2 * i + 1]);
+        let gap = SphereGap::between_balls(&a, &b, 1.0, 1.0).unwrap();
+        system = system.with_inequality("pair", gap).unwrap();
+    }
+    let state = State::new(&system, &q, &vec![0.0; 2 * balls]).unwrap();
+    (system, state)
+}
+
+#[test]
+fn a_tall_column_stands() {
+    for quadrature in BOTH {
+        for balls in [5, 200] {
+            let (system, mut state) = column(balls);
+            let start = state.clone();
+            let mut stepper = Gvi::new(0.001, quadrature).stepper(&system).unwrap();
+            for _ in 0..20 {
+                let report = stepper.step(&mut state).unwrap();
+                assert_eq!((report.closed, report.rounds), (balls, 0));
+            }
+            for (a, b) in state.q.iter().zip(&start.q) {
+                assert!((a - b).abs() < 1e-10, "{balls} {quadrature:?}: {a} against {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn redundant_rods_among_many_are_harmless() {
+    // The same chain with every rod given twice: the sparse saddle point is singular.
+    let (chain, mut state) = chains(1, 30);
+    let (mut doubled, mut other) = chains(1, 30);
+    for link in 0..30 {
+        let (x, y) = (2 * link, 2 * link + 1);
+        let rod = if link == 0 {
+            Rod::to_pivot(&[x, y], &[0.0, 0.0], 1.0).unwrap()
+        } else {
+            Rod::between(&[x - 2, y - 2], &[x, y], 1.0).unwrap()
+        };
+        doubled = doubled.with_equality("again", rod).unwrap();
+    }
+    let method = Variational::new(0.005, Quadrature::Verlet);
+    let (mut a, mut b) = (method.stepper(&chain).unwrap(), method.stepper(&doubled).unwrap());
+    for _ in 0..20 {
+        a.step(&mut state).unwrap();
+        b.step(&mut other).unwrap();
+    }
+    for (x, y) in state.q.iter().zip(&other.q) {
+        assert!((x - y).abs() < 1e-10, "{x} against {y}");
+    }
+}
