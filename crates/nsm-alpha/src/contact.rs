@@ -1,0 +1,193 @@
+//! Frictionless contacts with Newton's restitution, all at once.
+//!
+//! With the response $y_j = P\,\nabla g_j$ of the system to a unit impulse at contact $j$ that keeps the
+//! bilateral constraints, the impulses solve
+//! $$ 0 \le \lambda \perp W \lambda + b \ge 0, \qquad W_{ij} = \nabla g_i \cdot y_j . $$
+//! At velocity level $b_i = \dot g_i + e_i \dot g_i^-$, so that a contact that closes with $\dot g_i^- < 0$ opens
+//! with at least $-e_i \dot g_i^-$; at position level $b$ are the gaps. $W$ may be singular.
+
+use nsm_constraints::Rows;
+use nsm_model::{StepError, System, SystemError};
+use nsm_solvers::least_squares::GramNnls;
+use nsm_solvers::small::axpy;
+
+use crate::saddle::Saddle;
+
+/// Coefficients of restitution $e \in [0, 1]$.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Restitution {
+    /// The same for every contact.
+    Uniform(f64),
+    /// One for each inequality, in their order.
+    Each(Vec<f64>),
+}
+
+/// The contacts of a system and the workspace of their impacts.
+#[derive(Debug)]
+pub(crate) struct Contacts<'a> {
+    pub(crate) gaps: &'a Rows,
+    pub(crate) restitution: Vec<f64>,
+    n: usize,
+    /// Gradients of all gaps, row by row as [`Rows`] stores them.
+    gradients: Vec<f64>,
+    /// The contacts that take part, with $b$ and $\lambda$ of each.
+    pub(crate) active: Vec<usize>,
+    pub(crate) b: Vec<f64>,
+    pub(crate) lambda: Vec<f64>,
+    responses: Vec<f64>,
+    gram: Vec<f64>,
+    kernel: GramNnls,
+}
+
+impl<'a> Contacts<'a> {
+    pub(crate) fn new(system: &'a System, restitution: &Restitution) -> Result<Self, SystemError> {
+        let gaps = system.inequalities();
+        let (k, n) = (gaps.len(), system.dimension());
+        let restitution = match restitution {
+            Restitution::Uniform(e) => vec![*e; k],
+            Restitution::Each(e) if e.len() == k => e.clone(),
+            Restitution::Each(e) => {
+                return Err(SystemError::Length {
+                    what: "the list of restitutions",
+                    length: e.len(),
+                    expected: k,
+                });
+            }
+        };
+        if let Some(&value) = restitution.iter().find(|e| !(0.0..=1.0).contains(*e)) {
+            return Err(SystemError::Parameter {
+                what: "the restitution",
+                must: "between 0 and 1",
+                value,
+            });
+        }
+        Ok(Self {
+            gaps,
+            restitution,
+            n,
+            gradients: vec![0.0; gaps.entries()],
+            active: Vec::with_capacity(k),
+            b: Vec::with_capacity(k),
+            lambda: Vec::with_capacity(k),
+            responses: vec![0.0; k * n],
+            gram: vec![0.0; k * k],
+            kernel: GramNnls::new(k),
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.gaps.is_empty()
+    }
+
+    /// Evaluates all gradients at $(q, t)$; the methods below refer to them.
+    pub(crate) fn linearise(&mut self, q: &[f64], t: f64) {
+        self.gaps.gradients(q, t, &mut self.gradients);
+    }
+
+    /// $\dot g_i = \nabla g_i \cdot v + g_{i,t}$ with the gradients of [`linearise`](Self::linearise).
+    pub(crate) fn rate(&self, i: usize, q: &[f64], t: f64, v: &[f64]) -> f64 {
+        let field = self.gaps.field(i);
+        let explicit = if field.is_rheonomic() { field.rate(q, t) } else { 0.0 };
+        self.along(i, v) + explicit
+    }
+
+    /// $\nabla g_i \cdot x$.
+    pub(crate) fn along(&self, i: usize, x: &[f64]) -> f64 {
+        self.gaps.row_dot(i, &self.gradients, x)
+    }
+
+    /// Empties the list of contacts that take part.
+    pub(crate) fn clear(&mut self) {
+        self.active.clear();
+        self.b.clear();
+        self.lambda.clear();
+    }
+
+    /// Lets contact `i` take part with this $b$.
+    pub(crate) fn push(&mut self, i: usize, b: f64) {
+        self.active.push(i);
+        self.b.push(b);
+        self.lambda.push(0.0);
+    }
+
+    /// Solves the complementarity problem and adds $\sum_j y_j \lambda_j$ to `x`.
+    ///
+    /// `saddle` is factorised, its upper rows multiplied by `w`.
+    pub(crate) fn resolve(
+        &mut self,
+        saddle: &mut Saddle,
+        w: f64,
+        t: f64,
+        x: &mut [f64],
+    ) -> Result<usize, StepError> {
+        let (n, k) = (self.n, self.active.len());
+        if self.b.iter().all(|b| *b >= 0.0) {
+            return Ok(0);
+        }
+        for (j, &contact) in self.active.iter().enumerate() {
+            let (r, g) = saddle.rhs();
+            r.fill(0.0);
+            g.fill(0.0);
+            self.gaps.add_row(contact, &self.gradients, w, r);
+            let failed = |_| StepError::Singular {
+                t,
+                what: "the response to contact impulses",
+                culprit: self.gaps.name(contact).to_owned(),
+            };
+            saddle.solve().map_err(failed)?;
+            let (response, _) = saddle.rhs();
+            self.responses[j * n..(j + 1) * n].copy_from_slice(response);
+        }
+        for i in 0..k {
+            for j in 0..k {
+                self.gram[i * k + j] =
+                    self.along(self.active[i], &self.responses[j * n..(j + 1) * n]);
+            }
+        }
+        // Symmetric up to rounding: the solver reads both triangles.
+        for i in 0..k {
+            for j in 0..i {
+                let mean = 0.5 * (self.gram[i * k + j] + self.gram[j * k + i]);
+                self.gram[i * k + j] = mean;
+                self.gram[j * k + i] = mean;
+            }
+        }
+        let report = self.kernel.solve(&self.gram[..k * k], &self.b, &mut self.lambda);
+        let rounds = match report {
+            Ok(report) => report.iterations as usize,
+            Err(_) => {
+                let worst = (0..k).min_by(|&i, &j| self.b[i].total_cmp(&self.b[j])).unwrap_or(0);
+                return Err(StepError::Impact {
+                    t,
+                    rounds: 1,
+                    residual: -self.b[worst],
+                    contact: self.gaps.name(self.active[worst]).to_owned(),
+                });
+            }
+        };
+        for j in 0..k {
+            axpy(self.lambda[j], &self.responses[j * n..(j + 1) * n], x);
+        }
+        Ok(rounds)
+    }
+
+    /// $\sum_j \lambda_j \nabla g_j \cdot x$: the work of the impulses along `x`.
+    pub(crate) fn work(&self, x: &[f64]) -> f64 {
+        dot_by(&self.lambda, |j| self.along(self.active[j], x))
+    }
+
+    /// The contacts with an impulse.
+    pub(crate) fn impulses(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.active.iter().copied().zip(self.lambda.iter().copied()).filter(|(_, l)| *l > 0.0)
+    }
+}
+
+fn dot_by(x: &[f64], y: impl Fn(usize) -> f64) -> f64 {
+    let mut sum = 0.0;
+    for (i, x) in x.iter().enumerate() {
+        if *x != 0.0 {
+            sum += x * y(i);
+        }
+    }
+    sum
+}

@@ -1,0 +1,498 @@
+//! Event-driven generalized-α: switches and impacts are located inside the step.
+//!
+//! [PB] section 4.2.1. Between events the index-3 method runs with the mode and the closed contacts held
+//! fixed. Where a region function or a gap becomes negative within a step, the step is shortened to the
+//! root, the impact law is applied there, accelerations are made consistent, and the rest of the step follows.
+//! Second order across events; the events of one step are counted, and when there are too many they
+//! accumulate (Zeno): contacts then come to rest if [`EventDriven::rest`] allows it, all else is an error that
+//! carries the accumulation time, extrapolated from the last two intervals as for a geometric series.
+
+use nsm_model::{
+    Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
+};
+
+use nsm_solvers::small::dot;
+
+use crate::bilateral::Bilateral;
+use crate::classical::{check_interpolation, check_step};
+use crate::contact::{Contacts, Restitution};
+use crate::implicit::{Implicit, Index, Motion, Solved};
+use crate::switch::Crossing;
+use crate::{AlphaError, Coefficients, NewtonOptions};
+
+/// A gap or region function below this counts as reached.
+const TOUCH: f64 = 1e-10;
+/// A rate below this counts as zero, a gap above its negative as not violated.
+const STILL: f64 = 1e-10;
+/// Contacts closer than this take part when impacts accumulate.
+const RESTING: f64 = 1e-6;
+
+/// The event-driven generalized-α method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventDriven {
+    /// Step size $h$.
+    pub step: f64,
+    /// Coefficients of the difference formulae.
+    pub coefficients: Coefficients,
+    /// $\mathcal{E} \in [0, 1]$ of the impact law at switches.
+    pub interpolation: f64,
+    /// Restitution of the contacts.
+    pub restitution: Restitution,
+    /// Events in one step beyond which they accumulate.
+    pub most_events: usize,
+    /// Whether contacts whose impacts accumulate come to rest.
+    pub rest: bool,
+    /// Tolerance and limit of Newton's method.
+    pub newton: NewtonOptions,
+}
+
+impl EventDriven {
+    /// The method with spectral radius $\rho_\infty$, $\mathcal{E} = 1$, plastic contacts and up to 100 events a step.
+    ///
+    /// # Errors
+    /// If $\rho_\infty$ lies outside $[0, 1]$.
+    pub fn new(step: f64, rho: f64) -> Result<Self, SystemError> {
+        Ok(Self {
+            step,
+            coefficients: Coefficients::from_spectral_radius(rho)?,
+            interpolation: 1.0,
+            restitution: Restitution::Uniform(0.0),
+            most_events: 100,
+            rest: true,
+            newton: NewtonOptions::default(),
+        })
+    }
+
+    /// Binds the method to a system and a start.
+    ///
+    /// # Errors
+    /// Parameters that make no sense, a start off its constraints, a singular mass that no constraint fixes.
+    pub fn stepper<'a>(
+        &self,
+        system: &'a System,
+        start: &State,
+    ) -> Result<EventDrivenStepper<'a>, AlphaError> {
+        check_step(self.step)?;
+        self.coefficients.check()?;
+        self.newton.check()?;
+        check_interpolation(self.interpolation)?;
+        check_start(system, start, Tolerance::default())?;
+        let n = system.dimension();
+        let k = system.inequalities().len();
+        let m = Bilateral::capacity_of(system, true);
+        let mut stepper = EventDrivenStepper {
+            method: self.clone(),
+            system,
+            solver: Implicit::new(system, self.newton, m),
+            rows: Bilateral::new(system, true),
+            crossing: Crossing::new(system, self.interpolation),
+            contacts: Contacts::new(system, &self.restitution)?,
+            closed: Vec::with_capacity(k),
+            from: Motion::new(n),
+            accepted: Motion::new(n),
+            mode: start.mode,
+            accepted_mode: start.mode,
+            kept: Motion::new(n),
+            gradient: vec![0.0; m * n],
+            sum: vec![0.0; n],
+            events: Events::with_capacity(self.most_events + 2, (self.most_events + 2) * (k + 1)),
+        };
+        stepper.restart(start)?;
+        Ok(stepper)
+    }
+}
+
+/// [`EventDriven`] bound to a system.
+#[derive(Debug)]
+pub struct EventDrivenStepper<'a> {
+    method: EventDriven,
+    system: &'a System,
+    solver: Implicit<'a>,
+    rows: Bilateral<'a>,
+    crossing: Crossing<'a>,
+    contacts: Contacts<'a>,
+    /// Contacts held closed.
+    closed: Vec<usize>,
+    /// Where the present piece of the step starts.
+    from: Motion,
+    /// The state that the last complete step produced.
+    accepted: Motion,
+    mode: i64,
+    accepted_mode: i64,
+    kept: Motion,
+    gradient: Vec<f64>,
+    sum: Vec<f64>,
+    events: Events,
+}
+
+impl EventDrivenStepper<'_> {
+    /// The contacts that are held closed.
+    pub fn closed(&self) -> &[usize] {
+        &self.closed
+    }
+
+    /// Takes over a state that this stepper did not produce itself.
+    fn restart(&mut self, state: &State) -> Result<(), AlphaError> {
+        self.closed.clear();
+        self.from.t = state.t;
+        self.from.q.copy_from_slice(&state.q);
+        self.from.v.copy_from_slice(&state.v);
+        self.mode = state.mode;
+        self.accepted_mode = state.mode;
+        self.settle()?;
+        self.accepted.copy_from(&self.from);
+        Ok(())
+    }
+
+    /// Closes the contacts that touch without moving, then opens those that would have to pull; leaves
+    /// consistent accelerations.
+    fn settle(&mut self) -> Result<(), AlphaError> {
+        let Motion { t, q, v, .. } = &self.from;
+        self.contacts.linearise(q, *t);
+        for i in 0..self.contacts.gaps.len() {
+            if self.closed.contains(&i) {
+                continue;
+            }
+            let gap = self.contacts.gaps.value(i, q, *t);
+            if gap <= TOUCH && self.contacts.rate(i, q, *t, v).abs() <= STILL {
+                self.closed.push(i);
+            }
+        }
+        loop {
+            let Motion { t, q, .. } = &self.from;
+            self.rows.choose(Some(self.mode), &self.closed, q, *t);
+            self.solver.accelerate(&mut self.from, &mut self.rows)?;
+            // Our multipliers push for λ < 0: the force of a constraint is -Gᵀλ.
+            let pulling = (0..self.rows.len())
+                .filter_map(|i| self.rows.contact(i).map(|c| (c, self.solver.multipliers[i])))
+                .filter(|(_, lambda)| *lambda > STILL * self.solver.scale)
+                .max_by(|a, b| a.1.total_cmp(&b.1));
+            match pulling {
+                Some((contact, _)) => self.closed.retain(|c| *c != contact),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn solve(&mut self, h: f64) -> Result<Solved, StepError> {
+        let Self { method, solver, rows, from, .. } = self;
+        solver.solve(&method.coefficients, Index::Three, h, from, rows, None)
+    }
+
+    /// The smallest of the region function and the gaps of open contacts at the end of the piece.
+    fn margin(&self) -> f64 {
+        let Motion { t, q, .. } = &self.solver.end;
+        let mut margin = f64::INFINITY;
+        if let Some(s) = self.system.switching() {
+            margin = s.region(self.mode, q, *t);
+        }
+        for i in 0..self.contacts.gaps.len() {
+            if !self.closed.contains(&i) {
+                margin = margin.min(self.contacts.gaps.value(i, q, *t));
+            }
+        }
+        margin
+    }
+
+    /// What happens at the start of the piece: a switch or an impact. Returns whether anything did.
+    fn happen(&mut self) -> Result<bool, StepError> {
+        let t = self.from.t;
+        if let Some(switching) = self.system.switching() {
+            let Motion { q, v, .. } = &mut self.from;
+            if switching.region(self.mode, q, t) <= TOUCH
+                && self.crossing.surface_rate(self.mode, q, v, t) < -STILL
+            {
+                let ahead = 1e-6 * self.method.step;
+                let Some(to) = switching.entered(Some(self.mode), q, v, t, ahead) else {
+                    return Err(AlphaError::Uncovered { from: switching.name(self.mode) }.at(t));
+                };
+                self.crossing.check_surface(self.mode, to, q, t).map_err(|e| e.at(t))?;
+                let Implicit { equations, saddle, .. } = &mut self.solver;
+                let (energy, impulse) = self
+                    .crossing
+                    .impact(equations, saddle, (self.mode, to), (q, t), v)
+                    .map_err(|e| e.at(t))?;
+                self.mode = to;
+                self.events.push(t, energy, 1, [(usize::try_from(to).unwrap_or(0), impulse)]);
+                self.settle().map_err(|e| e.at(t))?;
+                return Ok(true);
+            }
+        }
+        if self.contacts.is_empty() {
+            return Ok(false);
+        }
+        let Motion { q, v, .. } = &self.from;
+        self.contacts.linearise(q, t);
+        let mut arrives = false;
+        for i in 0..self.contacts.gaps.len() {
+            let touches = !self.closed.contains(&i) && self.contacts.gaps.value(i, q, t) <= TOUCH;
+            arrives |= touches && self.contacts.rate(i, q, t, v) < -STILL;
+        }
+        if arrives {
+            self.impact()?;
+            self.closed.clear();
+            self.settle().map_err(|e| e.at(t))?;
+        }
+        Ok(arrives)
+    }
+
+    /// All contacts that touch take part in one impact.
+    fn impact(&mut self) -> Result<(), StepError> {
+        let Self { rows, solver, contacts, gradient, sum, mode, .. } = self;
+        let Motion { t, q, v, .. } = &mut self.from;
+        let t = *t;
+        // Closed contacts take part as unilateral ones: only the true equalities are bilateral.
+        rows.choose(Some(*mode), &[], q, t);
+        let m = rows.len();
+        let (matrix, stride) = solver.saddle.begin(m);
+        solver.equations.add_mass(q, 1.0, matrix, stride);
+        rows.gradient(q, t, gradient);
+        solver.saddle.border(gradient, gradient, 1.0);
+        if let Err(error) = solver.saddle.factor() {
+            return Err(solver.singular(error, t, rows));
+        }
+        contacts.linearise(q, t);
+        contacts.clear();
+        for i in 0..contacts.gaps.len() {
+            if contacts.gaps.value(i, q, t) <= TOUCH {
+                let rate = contacts.rate(i, q, t, v);
+                contacts.push(i, rate + contacts.restitution[i] * rate.min(0.0));
+            }
+        }
+        sum.copy_from_slice(v);
+        let rounds = contacts.resolve(&mut solver.saddle, 1.0, t, v)?;
+        for (sum, v) in sum.iter_mut().zip(v.iter()) {
+            *sum += v;
+        }
+        let change = 0.5 * contacts.work(sum);
+        self.events.push(t, change, rounds.max(1), contacts.impulses());
+        Ok(())
+    }
+
+    /// Contacts whose impacts accumulate lose their normal velocity, in either direction.
+    fn come_to_rest(&mut self) -> Result<(), StepError> {
+        let Self { rows, solver, contacts, gradient, closed, mode, .. } = self;
+        let Motion { t, q, v, .. } = &mut self.from;
+        let t = *t;
+        closed.clear();
+        closed
+            .extend((0..contacts.gaps.len()).filter(|&i| contacts.gaps.value(i, q, t) <= RESTING));
+        rows.choose(Some(*mode), closed, q, t);
+        let m = rows.len();
+        let n = q.len();
+        let (matrix, stride) = solver.saddle.begin(m);
+        solver.equations.add_mass(q, 1.0, matrix, stride);
+        rows.gradient(q, t, gradient);
+        solver.saddle.border(gradient, gradient, 1.0);
+        if let Err(error) = solver.saddle.factor() {
+            return Err(solver.singular(error, t, rows));
+        }
+        let (r, g) = solver.saddle.rhs();
+        r.fill(0.0);
+        rows.rates(q, t, g);
+        for i in 0..m {
+            g[i] = -g[i] - dot(&gradient[i * n..(i + 1) * n], v);
+        }
+        if let Err(error) = solver.saddle.solve() {
+            return Err(solver.singular(error, t, rows));
+        }
+        let before = self.system.kinetic_energy(q, v);
+        let (w, lambda) = self.solver.saddle.rhs();
+        for (v, w) in v.iter_mut().zip(w) {
+            *v += *w;
+        }
+        let change = self.system.kinetic_energy(q, v) - before;
+        let rows = &self.rows;
+        let impulses = (0..m).filter_map(|i| rows.contact(i).map(|c| (c, (-lambda[i]).max(0.0))));
+        self.events.push(t, change, 1, impulses);
+        self.settle().map_err(|e| e.at(t))
+    }
+
+    /// Finds the first event in a piece of length $h$ whose end violates a region or a gap; leaves the
+    /// solver's end there.
+    fn locate(&mut self, h: f64) -> Result<Located, StepError> {
+        let (mut low, mut high) = (0.0, h);
+        let mut at_high = self.margin();
+        // A contact that just opened, or a mode just entered, starts at zero: find where it is positive.
+        let mut at_low = f64::NAN;
+        let mut trial = 0.5 * h;
+        while trial > 1e-13 * h {
+            self.solve(trial)?;
+            let margin = self.margin();
+            if margin > 0.0 {
+                (low, at_low) = (trial, margin);
+                break;
+            }
+            (high, at_high) = (trial, margin);
+            trial *= 0.5;
+        }
+        if at_low.is_nan() {
+            return Ok(Located::AtOnce);
+        }
+        // False position with halved ends (Illinois) and a bisection now and then.
+        let mut side = 0;
+        for k in 0..80 {
+            let guess = if k % 4 == 3 {
+                0.5 * (low + high)
+            } else {
+                (low * at_high - high * at_low) / (at_high - at_low)
+            };
+            let guess = guess.clamp(low, high);
+            self.solve(guess)?;
+            let margin = self.margin();
+            if margin.abs() <= 1e-15 || (high - low) <= 4.0 * f64::EPSILON * (self.from.t.abs() + h)
+            {
+                break;
+            }
+            if margin > 0.0 {
+                (low, at_low) = (guess, margin);
+                if side == 1 {
+                    at_high *= 0.5;
+                }
+                side = 1;
+            } else {
+                (high, at_high) = (guess, margin);
+                if side == -1 {
+                    at_low *= 0.5;
+                }
+                side = -1;
+            }
+        }
+        Ok(Located::Ahead)
+    }
+
+    /// Runs the step in pieces from event to event.
+    fn pieces(&mut self) -> Result<StepReport, StepError> {
+        let t_start = self.from.t;
+        let t_end = t_start + self.method.step;
+        let mut report = StepReport::default();
+        let (mut events, mut last, mut interval) = (0, t_start, f64::NAN);
+        loop {
+            if self.happen()? {
+                events += 1;
+                let now = self.from.t - last;
+                let ratio = now / interval;
+                (interval, last) = (now, self.from.t);
+                if events >= self.method.most_events {
+                    // Intervals of a geometric series: what is left is interval · r / (1 - r).
+                    let left = interval * ratio / (1.0 - ratio);
+                    let t = if left.is_finite() && left >= 0.0 { last + left } else { last };
+                    if !self.method.rest || self.contacts.active.is_empty() {
+                        let contact = self.culprit();
+                        return Err(StepError::Accumulation { t, events, contact });
+                    }
+                    self.come_to_rest()?;
+                    events = 0;
+                }
+                continue;
+            }
+            let h = t_end - self.from.t;
+            if h <= 1e-12 * self.method.step {
+                break;
+            }
+            let solved = self.solve(h)?;
+            report.iterations += solved.iterations;
+            report.residual = report.residual.max(solved.residual);
+            if self.released()? {
+                continue;
+            }
+            if self.margin() >= -TOUCH {
+                self.from.copy_from(&self.solver.end);
+                break;
+            }
+            match self.locate(h)? {
+                Located::Ahead => self.from.copy_from(&self.solver.end),
+                Located::AtOnce => self.graze(&mut events)?,
+            }
+        }
+        self.from.t = t_end;
+        report.closed = self.closed.len();
+        Ok(report)
+    }
+
+    /// A surface is touched with zero rate and would be violated at once: the contact closes.
+    fn graze(&mut self, events: &mut usize) -> Result<(), StepError> {
+        let t = self.from.t;
+        *events += 1;
+        if *events >= self.method.most_events || self.contacts.is_empty() {
+            let contact = self.culprit();
+            return Err(StepError::Accumulation { t, events: *events, contact });
+        }
+        self.come_to_rest()
+    }
+
+    /// Opens closed contacts that pulled over the piece and pull already at its start.
+    fn released(&mut self) -> Result<bool, StepError> {
+        let limit = STILL * self.solver.scale;
+        let pulls = (0..self.rows.len())
+            .any(|i| self.rows.contact(i).is_some() && self.solver.multipliers[i] > limit);
+        if !pulls {
+            return Ok(false);
+        }
+        let count = self.closed.len();
+        let t = self.from.t;
+        // Accelerations are made consistent anew; keep the old ones if nothing opens.
+        self.kept.copy_from(&self.from);
+        self.settle().map_err(|e| e.at(t))?;
+        if self.closed.len() < count {
+            return Ok(true);
+        }
+        self.from.copy_from(&self.kept);
+        self.solve(self.method.step - (t - self.accepted.t))?;
+        Ok(false)
+    }
+
+    fn culprit(&self) -> String {
+        match self.contacts.active.first() {
+            Some(&i) => self.contacts.gaps.name(i).to_owned(),
+            None => self.crossing.name(self.mode),
+        }
+    }
+}
+
+/// Where an event lies.
+enum Located {
+    /// Inside the piece; the solver's end is there.
+    Ahead,
+    /// At its very start.
+    AtOnce,
+}
+
+impl Stepper for EventDrivenStepper<'_> {
+    type State = State;
+
+    fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        if state.t != self.accepted.t
+            || state.q != self.accepted.q
+            || state.v != self.accepted.v
+            || state.mode != self.accepted_mode
+        {
+            self.restart(state).map_err(|e| e.at(state.t))?;
+        }
+        self.events.clear();
+        let report = match self.pieces() {
+            Ok(report) => report,
+            Err(error) => {
+                // The next attempt starts from the state again, with its accelerations found anew.
+                self.accepted.t = f64::NAN;
+                return Err(error);
+            }
+        };
+        self.accepted.copy_from(&self.from);
+        self.accepted_mode = self.mode;
+        state.t = self.from.t;
+        state.q.copy_from_slice(&self.from.q);
+        state.v.copy_from_slice(&self.from.v);
+        state.mode = self.mode;
+        self.system.momentum(&state.q, &state.v, &mut state.p);
+        Ok(report)
+    }
+
+    fn step_size(&self) -> f64 {
+        self.method.step
+    }
+
+    fn events(&self) -> &Events {
+        &self.events
+    }
+}

@@ -1,0 +1,375 @@
+//! One step of the generalized-α method with the constraints at position, velocity or acceleration level.
+//!
+//! At $t_{n+1}$, [PB] (56)–(74),
+//! $$ M \dot v + G_{\ast}^\top \lambda = f, \qquad
+//!    g = 0 \quad\text{or}\quad G v + g_t = 0 \quad\text{or}\quad G \dot v + \dot G v + \dot g_t = 0 $$
+//! with the difference formulae of [`Coefficients`] and $G_{\ast} = G$ or $G_{\mathcal{E}}$. Newton's
+//! method has one unknown increment $x$ of the level of the constraint,
+//! $\Delta q = c_q x,\ \Delta v = c_v x,\ \Delta \dot v = c_a x$ with $c_q = 1$, $c_v = 1$ or $c_a = 1$:
+//! $$ \begin{pmatrix} \tfrac{s}{\kappa}(c_a M + c_v C_t + c_q K_t) & G_{\ast}^\top \\\\
+//!    G + \dots & 0 \end{pmatrix}
+//!    \begin{pmatrix} x \\\\ \tfrac{s}{\kappa} \Delta\lambda \end{pmatrix} $$
+//! with $s = h^2, h, 1$ and the mass scale $\kappa$. Every entry stays of order one as $h \to 0$, so the
+//! condition number does not grow with $1/h^2$ as that of (64) does [Bottasso, Bauchau & Cardona 2007].
+//! The tangents are exact but for the third derivatives of $g$ at acceleration level, which enter with $h^2$.
+
+use nsm_model::{StepError, System};
+use nsm_solvers::LinearError;
+use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
+
+use crate::bilateral::Bilateral;
+use crate::equations::Equations;
+use crate::saddle::Saddle;
+use crate::{AlphaError, Coefficients, NewtonOptions};
+
+/// The level at which the constraints are enforced: the differentiation index of the equations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// $g = 0$ (58).
+    Three,
+    /// $G v + g_t = 0$ (68).
+    Two,
+    /// $G \dot v + \dot G v + \dot g_t = 0$ (74).
+    One,
+}
+
+/// A point of a generalized-α solution.
+#[derive(Clone, Debug)]
+pub(crate) struct Motion {
+    pub(crate) t: f64,
+    pub(crate) q: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    /// $\dot v$.
+    pub(crate) acceleration: Vec<f64>,
+    /// The auxiliary $a$ of (61).
+    pub(crate) auxiliary: Vec<f64>,
+}
+
+impl Motion {
+    pub(crate) fn new(n: usize) -> Self {
+        Self {
+            t: 0.0,
+            q: vec![0.0; n],
+            v: vec![0.0; n],
+            acceleration: vec![0.0; n],
+            auxiliary: vec![0.0; n],
+        }
+    }
+
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.t = other.t;
+        self.q.copy_from_slice(&other.q);
+        self.v.copy_from_slice(&other.v);
+        self.acceleration.copy_from_slice(&other.acceleration);
+        self.auxiliary.copy_from_slice(&other.auxiliary);
+    }
+}
+
+/// What a Newton solve did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Solved {
+    pub(crate) iterations: usize,
+    pub(crate) residual: f64,
+}
+
+/// The Newton solver of one step, with its workspace.
+#[derive(Debug)]
+pub(crate) struct Implicit<'a> {
+    pub(crate) equations: Equations<'a>,
+    pub(crate) saddle: Saddle,
+    pub(crate) newton: NewtonOptions,
+    /// $\kappa$.
+    pub(crate) scale: f64,
+    /// The end of the step.
+    pub(crate) end: Motion,
+    pub(crate) multipliers: Vec<f64>,
+    gradient: Vec<f64>,
+    values: Vec<f64>,
+    force: Vec<f64>,
+    inertia: Vec<f64>,
+    reaction: Vec<f64>,
+}
+
+impl<'a> Implicit<'a> {
+    pub(crate) fn new(system: &'a System, newton: NewtonOptions, m: usize) -> Self {
+        let n = system.dimension();
+        Self {
+            equations: Equations::new(system),
+            saddle: Saddle::new(n, m),
+            newton,
+            scale: 1.0,
+            end: Motion::new(n),
+            multipliers: vec![0.0; m],
+            gradient: vec![0.0; m * n],
+            values: vec![0.0; m],
+            force: vec![0.0; n],
+            inertia: vec![0.0; n],
+            reaction: vec![0.0; n],
+        }
+    }
+
+    /// Solves the step of size $h$ from `from` into [`end`](Self::end), with the multipliers.
+    ///
+    /// `intermediate` are the rows of $G_{\mathcal{E}}$ where they replace $G$ in the balance of momentum.
+    pub(crate) fn solve(
+        &mut self,
+        c: &Coefficients,
+        index: Index,
+        h: f64,
+        from: &Motion,
+        rows: &mut Bilateral<'a>,
+        intermediate: Option<&[f64]>,
+    ) -> Result<Solved, StepError> {
+        let (n, m) = (self.equations.n, rows.len());
+        self.predict(c, h, from);
+        // Increments at the level of the constraint, and the row scaling that belongs to it.
+        let ratio_a = (1.0 - c.alpha_m) / (c.beta * (1.0 - c.alpha_f));
+        let ratio_v = c.gamma / c.beta;
+        let (c_q, c_v, c_a, s) = match index {
+            Index::Three => (1.0, ratio_v / h, ratio_a / (h * h), h * h),
+            Index::Two => (h / ratio_v, 1.0, ratio_a / ratio_v / h, h),
+            Index::One => (h * h / ratio_a, h * ratio_v / ratio_a, 1.0, 1.0),
+        };
+        let w = s / self.scale;
+        let mut iterations = 0;
+        loop {
+            let (residual, culprit) = self.residual(index, w, rows, intermediate);
+            if !residual.is_finite() {
+                return Err(StepError::NotFinite {
+                    t: from.t,
+                    what: "the balance of momentum or a constraint",
+                    culprit: self.culprit(culprit, rows),
+                });
+            }
+            if residual <= self.newton.tolerance {
+                break;
+            }
+            if iterations == self.newton.iterations {
+                return Err(StepError::NotConverged {
+                    t: from.t,
+                    what: "the generalized-α step",
+                    iterations,
+                    residual,
+                    culprit: self.culprit(culprit, rows),
+                });
+            }
+            iterations += 1;
+            self.assemble(index, (c_q, c_v, c_a), w, rows, intermediate);
+            if let Err(error) = self.saddle.factor() {
+                return Err(self.singular(error, from.t, rows));
+            }
+            let (r, g) = self.saddle.rhs();
+            for i in 0..n {
+                r[i] = -w * (self.inertia[i] + self.reaction[i] - self.force[i]);
+            }
+            for i in 0..m {
+                g[i] = -self.values[i];
+            }
+            if let Err(error) = self.saddle.solve() {
+                return Err(self.singular(error, from.t, rows));
+            }
+            let (x, mu) = self.saddle.rhs();
+            let end = &mut self.end;
+            for i in 0..n {
+                end.q[i] += c_q * x[i];
+                end.v[i] += c_v * x[i];
+                end.acceleration[i] += c_a * x[i];
+            }
+            for i in 0..m {
+                self.multipliers[i] += mu[i] / w;
+            }
+        }
+        self.auxiliary(c, from);
+        let residual = norm_inf(&self.values[..m]);
+        Ok(Solved { iterations, residual })
+    }
+
+    /// First guess: the acceleration stays.
+    fn predict(&mut self, c: &Coefficients, h: f64, from: &Motion) {
+        let end = &mut self.end;
+        end.t = from.t + h;
+        end.acceleration.copy_from_slice(&from.acceleration);
+        for i in 0..end.q.len() {
+            let (a0, rate) = (from.auxiliary[i], from.acceleration[i]);
+            let a1 = (rate - c.alpha_m * a0) / (1.0 - c.alpha_m);
+            end.q[i] = from.q[i] + h * from.v[i] + h * h * ((0.5 - c.beta) * a0 + c.beta * a1);
+            end.v[i] = from.v[i] + h * ((1.0 - c.gamma) * a0 + c.gamma * a1);
+        }
+    }
+
+    /// $a_{n+1}$ from (61).
+    fn auxiliary(&mut self, c: &Coefficients, from: &Motion) {
+        let end = &mut self.end;
+        for i in 0..end.q.len() {
+            end.auxiliary[i] = ((1.0 - c.alpha_f) * end.acceleration[i]
+                + c.alpha_f * from.acceleration[i]
+                - c.alpha_m * from.auxiliary[i])
+                / (1.0 - c.alpha_m);
+        }
+    }
+
+    /// Residuals at the iterate: the largest, and the equation that has it.
+    fn residual(
+        &mut self,
+        index: Index,
+        w: f64,
+        rows: &mut Bilateral<'a>,
+        intermediate: Option<&[f64]>,
+    ) -> (f64, usize) {
+        let (n, m) = (self.equations.n, rows.len());
+        let Motion { t, q, v, acceleration, .. } = &self.end;
+        let t = *t;
+        let gradient = &mut self.gradient[..m * n];
+        rows.gradient(q, t, gradient);
+        let values = &mut self.values[..m];
+        match index {
+            Index::Three => rows.values(q, t, values),
+            Index::Two => {
+                rows.rates(q, t, values);
+                for i in 0..m {
+                    values[i] += dot(&gradient[i * n..(i + 1) * n], v);
+                }
+            }
+            Index::One => {
+                rows.curvatures(q, t, v, values);
+                for i in 0..m {
+                    values[i] += dot(&gradient[i * n..(i + 1) * n], acceleration);
+                }
+            }
+        }
+        self.equations.force(q, v, t, &mut self.force);
+        self.equations.system.momentum(q, acceleration, &mut self.inertia);
+        self.reaction.fill(0.0);
+        let lambda = &self.multipliers[..m];
+        matvec_transposed_add(1.0, intermediate.unwrap_or(gradient), lambda, &mut self.reaction);
+        let (mut largest, mut culprit) = (0.0, 0);
+        let mut take = |i: usize, size: f64| {
+            if size > largest || size.is_nan() {
+                (largest, culprit) = (size, i);
+            }
+        };
+        for i in 0..n {
+            let (a, r, f) = (self.inertia[i], self.reaction[i], self.force[i]);
+            // What rounding leaves of three large terms is no residual.
+            let noise = 64.0 * f64::EPSILON * (a.abs() + r.abs() + f.abs());
+            take(i, w * ((a + r - f).abs() - noise).max(0.0));
+            if !(a + r - f).is_finite() {
+                take(i, f64::NAN);
+            }
+        }
+        for (i, g) in self.values[..m].iter().enumerate() {
+            take(n + i, g.abs());
+        }
+        (largest, culprit)
+    }
+
+    fn assemble(
+        &mut self,
+        index: Index,
+        (c_q, c_v, c_a): (f64, f64, f64),
+        w: f64,
+        rows: &mut Bilateral<'a>,
+        intermediate: Option<&[f64]>,
+    ) {
+        let (n, m) = (self.equations.n, rows.len());
+        let Motion { t, q, v, acceleration, .. } = &self.end;
+        let t = *t;
+        let (matrix, stride) = self.saddle.begin(m);
+        self.equations.add_mass(q, w * c_a, matrix, stride);
+        self.equations.add_inertia_tangent(q, acceleration, w * c_q, matrix, stride);
+        self.equations.add_force_tangent((q, v, t), (-w * c_q, -w * c_v), matrix, stride);
+        if m == 0 {
+            return;
+        }
+        // With the intermediate gradient its own turning is left out: it is frozen in the iteration.
+        if intermediate.is_none() {
+            rows.add_hessian((q, t), &self.multipliers[..m], w * c_q, matrix, stride);
+        }
+        let gradient = &self.gradient[..m * n];
+        let (lower, stride) = self.saddle.lower();
+        let on_gradient = match index {
+            Index::Three => c_q,
+            Index::Two => {
+                rows.add_turning((q, t), v, (c_q, 1.0), lower, stride);
+                c_v
+            }
+            Index::One => {
+                rows.add_turning((q, t), v, (2.0 * c_v, 1.0), lower, stride);
+                rows.add_turning((q, t), acceleration, (c_q, 0.0), lower, stride);
+                c_a
+            }
+        };
+        self.saddle.border(intermediate.unwrap_or(gradient), gradient, on_gradient);
+    }
+
+    /// Consistent accelerations and multipliers at `point`: $M \dot v + G^\top \lambda = f$, $\ddot g = 0$;
+    /// the auxiliary acceleration starts as $a_0 = \dot v_0$.
+    pub(crate) fn accelerate(
+        &mut self,
+        point: &mut Motion,
+        rows: &mut Bilateral<'a>,
+    ) -> Result<(), AlphaError> {
+        let (n, m) = (self.equations.n, rows.len());
+        let Motion { t, q, v, acceleration, auxiliary } = point;
+        self.scale = self.equations.mass_scale(q);
+        let w = 1.0 / self.scale;
+        rows.gradient(q, *t, &mut self.gradient[..m * n]);
+        rows.curvatures(q, *t, v, &mut self.values[..m]);
+        self.equations.force(q, v, *t, &mut self.force);
+        let (matrix, stride) = self.saddle.begin(m);
+        self.equations.add_mass(q, w, matrix, stride);
+        self.saddle.border(&self.gradient[..m * n], &self.gradient[..m * n], 1.0);
+        let undetermined = |pivot: usize| AlphaError::Undetermined {
+            culprit: name_of(self.equations.system, pivot, rows),
+        };
+        self.saddle.factor().map_err(|e| undetermined(pivot_of(&e)))?;
+        let (r, g) = self.saddle.rhs();
+        for i in 0..n {
+            r[i] = w * self.force[i];
+        }
+        for i in 0..m {
+            g[i] = -self.values[i];
+        }
+        self.saddle.solve().map_err(|e| undetermined(pivot_of(&e)))?;
+        let (x, mu) = self.saddle.rhs();
+        acceleration.copy_from_slice(x);
+        auxiliary.copy_from_slice(x);
+        for i in 0..m {
+            self.multipliers[i] = mu[i] / w;
+        }
+        match acceleration.iter().position(|a| !a.is_finite()) {
+            Some(i) => Err(undetermined(i)),
+            None => Ok(()),
+        }
+    }
+
+    fn culprit(&self, i: usize, rows: &Bilateral<'a>) -> String {
+        name_of(self.equations.system, i, rows)
+    }
+
+    pub(crate) fn singular(&self, error: LinearError, t: f64, rows: &Bilateral<'a>) -> StepError {
+        StepError::Singular {
+            t,
+            what: "the matrix of the step",
+            culprit: self.culprit(pivot_of(&error), rows),
+        }
+    }
+}
+
+/// Name of equation `i`: a coordinate, or a constraint after them.
+fn name_of(system: &System, i: usize, rows: &Bilateral<'_>) -> String {
+    match system.names().get(i) {
+        Some(name) => name.clone(),
+        None => rows.name(i - system.dimension()).to_owned(),
+    }
+}
+
+fn pivot_of(error: &LinearError) -> usize {
+    match error {
+        LinearError::Singular { pivot, .. } | LinearError::NotPositiveDefinite { pivot, .. } => {
+            *pivot
+        }
+        LinearError::NotFinite { index, .. } | LinearError::Index { index, .. } => *index,
+        _ => 0,
+    }
+}

@@ -1,0 +1,263 @@
+//! The Moreau–Jean θ-scheme, the yardstick of event-capturing methods.
+//!
+//! [Moreau 1988], [Jean 1999]; the scheme of [Acary & Brogliato 2008], chapter 10:
+//! $$ M (v_{k+1} - v_k) = h \theta f_{k+1} + h (1 - \theta) f_k - G^\top \Lambda + \textstyle\sum_j \nabla g_j\,p_j,
+//!    \qquad q_{k+1} = q_k + h (\theta v_{k+1} + (1 - \theta) v_k) $$
+//! $$ G v_{k+1} = -g_t, \qquad 0 \le p_j \perp \dot g_{j, k+1} + e_j\,\dot g_{j, k} \ge 0
+//!    \quad\text{where}\quad g_j(q_k) + \tfrac{h}{2}\,\dot g_{j, k} \le 0 . $$
+//! Gradients are those at $q_k$; constraints hold at velocity level and drift. First order.
+
+use nsm_model::{
+    Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
+};
+use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
+
+use crate::bilateral::Bilateral;
+use crate::classical::check_step;
+use crate::contact::{Contacts, Restitution};
+use crate::implicit::{Implicit, Motion};
+use crate::{AlphaError, NewtonOptions};
+
+/// Approach velocities below this are rest, not impact.
+const REST: f64 = 1e-9;
+
+/// The Moreau–Jean θ-scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MoreauJean {
+    /// Step size $h$.
+    pub step: f64,
+    /// $\theta \in [0, 1]$; ½ is second order where smooth, 1 fully implicit.
+    pub theta: f64,
+    /// Restitution of the contacts.
+    pub restitution: Restitution,
+    /// Tolerance and limit of Newton's method.
+    pub newton: NewtonOptions,
+}
+
+impl MoreauJean {
+    /// The scheme with $\theta = \tfrac12$.
+    pub fn new(step: f64, restitution: Restitution) -> Self {
+        Self { step, theta: 0.5, restitution, newton: NewtonOptions::default() }
+    }
+
+    /// Binds the scheme to a system and a start.
+    ///
+    /// # Errors
+    /// Parameters that make no sense, a start off its constraints, constraints that switch, a mass that
+    /// varies or is singular without constraints that fix it.
+    pub fn stepper<'a>(
+        &self,
+        system: &'a System,
+        start: &State,
+    ) -> Result<MoreauJeanStepper<'a>, AlphaError> {
+        check_step(self.step)?;
+        self.newton.check()?;
+        if !(0.0..=1.0).contains(&self.theta) {
+            let must = "between 0 and 1";
+            let value = self.theta;
+            return Err(SystemError::Parameter { what: "theta", must, value }.into());
+        }
+        system.require_constant_mass("Moreau–Jean")?;
+        system.require_no_switching("Moreau–Jean")?;
+        check_start(system, start, Tolerance::default())?;
+        let n = system.dimension();
+        let m = Bilateral::capacity_of(system, false);
+        let k = system.inequalities().len();
+        let mut stepper = MoreauJeanStepper {
+            method: self.clone(),
+            system,
+            solver: Implicit::new(system, self.newton, m),
+            rows: Bilateral::new(system, false),
+            contacts: Contacts::new(system, &self.restitution)?,
+            q: vec![0.0; n],
+            v: vec![0.0; n],
+            free: vec![0.0; n],
+            start_force: vec![0.0; n],
+            force: vec![0.0; n],
+            product: vec![0.0; n],
+            gradient: vec![0.0; m * n],
+            values: vec![0.0; m],
+            lambda: vec![0.0; m],
+            approach: vec![0.0; k],
+            events: Events::with_capacity(1, k),
+        };
+        let mut motion = Motion::new(n);
+        motion.q.copy_from_slice(&start.q);
+        motion.v.copy_from_slice(&start.v);
+        motion.t = start.t;
+        stepper.rows.choose(None, &[], &start.q, start.t);
+        stepper.solver.accelerate(&mut motion, &mut stepper.rows)?;
+        Ok(stepper)
+    }
+}
+
+/// [`MoreauJean`] bound to a system.
+#[derive(Debug)]
+pub struct MoreauJeanStepper<'a> {
+    method: MoreauJean,
+    system: &'a System,
+    solver: Implicit<'a>,
+    rows: Bilateral<'a>,
+    contacts: Contacts<'a>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    free: Vec<f64>,
+    start_force: Vec<f64>,
+    force: Vec<f64>,
+    product: Vec<f64>,
+    gradient: Vec<f64>,
+    values: Vec<f64>,
+    lambda: Vec<f64>,
+    approach: Vec<f64>,
+    events: Events,
+}
+
+impl MoreauJeanStepper<'_> {
+    /// The velocity at the end of the step, by Newton's method with the contacts solved in each iteration.
+    fn velocity(&mut self, state: &State) -> Result<StepReport, StepError> {
+        let (n, m) = (self.q.len(), self.rows.len());
+        let MoreauJean { step: h, theta, .. } = self.method;
+        let (t, end) = (state.t, state.t + h);
+        let w = 1.0 / self.solver.scale;
+        let mut report = StepReport::default();
+        loop {
+            for i in 0..n {
+                self.q[i] = state.q[i] + h * (theta * self.v[i] + (1.0 - theta) * state.v[i]);
+            }
+            self.solver.equations.force(&self.q, &self.v, end, &mut self.force);
+            // r = M (v − v_k) + Gᵀ Λ − h θ f − h (1 − θ) f_k, without contacts.
+            for i in 0..n {
+                self.free[i] = self.v[i] - state.v[i];
+            }
+            self.system.mass().multiply(&self.free, &mut self.product);
+            let gradient = &self.gradient[..m * n];
+            matvec_transposed_add(1.0, gradient, &self.lambda[..m], &mut self.product);
+            for i in 0..n {
+                self.product[i] -=
+                    h * (theta * self.force[i] + (1.0 - theta) * self.start_force[i]);
+            }
+            let (matrix, stride) = self.solver.saddle.begin(m);
+            self.solver.equations.add_mass(&self.q, w, matrix, stride);
+            let weights = (-w * h * h * theta * theta, -w * h * theta);
+            self.solver.equations.add_force_tangent(
+                (&self.q, &self.v, end),
+                weights,
+                matrix,
+                stride,
+            );
+            self.solver.saddle.border(gradient, gradient, 1.0);
+            if let Err(error) = self.solver.saddle.factor() {
+                return Err(self.solver.singular(error, t, &self.rows));
+            }
+            let (r, g) = self.solver.saddle.rhs();
+            for i in 0..n {
+                r[i] = -w * self.product[i];
+            }
+            for i in 0..m {
+                g[i] = -self.values[i] - dot(&gradient[i * n..(i + 1) * n], &self.v);
+            }
+            if let Err(error) = self.solver.saddle.solve() {
+                return Err(self.solver.singular(error, t, &self.rows));
+            }
+            let (x, mu) = self.solver.saddle.rhs();
+            for i in 0..n {
+                self.free[i] = self.v[i] + x[i];
+            }
+            for i in 0..m {
+                self.lambda[i] += mu[i] / w;
+            }
+            self.close_contacts(state);
+            report.rounds = self.contacts.resolve(&mut self.solver.saddle, w, t, &mut self.free)?;
+            report.iterations += 1;
+            let mut change = 0.0_f64;
+            for i in 0..n {
+                change = change.max((self.free[i] - self.v[i]).abs());
+            }
+            if !change.is_finite() {
+                let i = self.free.iter().position(|x| !x.is_finite()).unwrap_or(0);
+                let culprit = self.system.names()[i].clone();
+                return Err(StepError::NotFinite { t, what: "velocity", culprit });
+            }
+            self.v.copy_from_slice(&self.free);
+            report.residual = change;
+            let noise = 16.0 * f64::EPSILON * norm_inf(&self.v);
+            if change <= self.method.newton.tolerance + noise || self.is_linear() {
+                return Ok(report);
+            }
+            if report.iterations == self.method.newton.iterations {
+                return Err(StepError::NotConverged {
+                    t,
+                    what: "the θ-scheme",
+                    iterations: report.iterations,
+                    residual: change,
+                    culprit: self.system.names()[0].clone(),
+                });
+            }
+        }
+    }
+
+    /// Whether one Newton step is exact: no force but those of potentials without curvature.
+    fn is_linear(&self) -> bool {
+        self.system.forces().is_empty() && self.system.potential().hessian_entries().is_empty()
+    }
+
+    /// Lets the contacts that close by the middle of the step take part.
+    fn close_contacts(&mut self, state: &State) {
+        let h = self.method.step;
+        self.contacts.clear();
+        for i in 0..self.contacts.gaps.len() {
+            let gap = self.contacts.gaps.value(i, &state.q, state.t);
+            if gap + 0.5 * h * self.approach[i] <= 0.0 {
+                let rate = self.contacts.rate(i, &state.q, state.t, &self.free);
+                let rebound = self.contacts.restitution[i] * self.approach[i];
+                self.contacts.push(i, rate + rebound);
+            }
+        }
+    }
+}
+
+impl Stepper for MoreauJeanStepper<'_> {
+    type State = State;
+
+    fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        self.events.clear();
+        let (n, m) = (state.q.len(), self.rows.len());
+        let State { t, q, v, .. } = &*state;
+        self.v.copy_from_slice(v);
+        self.solver.equations.force(q, v, *t, &mut self.start_force);
+        self.rows.gradient(q, *t, &mut self.gradient[..m * n]);
+        self.rows.rates(q, *t, &mut self.values[..m]);
+        self.lambda.fill(0.0);
+        self.contacts.linearise(q, *t);
+        for i in 0..self.contacts.gaps.len() {
+            self.approach[i] = self.contacts.rate(i, q, *t, v);
+        }
+        let mut report = self.velocity(state)?;
+        let MoreauJean { step: h, theta, .. } = self.method;
+        report.closed = self.contacts.impulses().count();
+        let approach = &self.approach;
+        if self.contacts.impulses().any(|(i, _)| approach[i] < -REST) {
+            // The impulses act between the velocities at the two ends.
+            for i in 0..n {
+                self.free[i] = self.v[i] + state.v[i];
+            }
+            let change = 0.5 * self.contacts.work(&self.free);
+            self.events.push(state.t + h, change, report.rounds.max(1), self.contacts.impulses());
+        }
+        for i in 0..n {
+            state.q[i] += h * (theta * self.v[i] + (1.0 - theta) * state.v[i]);
+        }
+        state.v.copy_from_slice(&self.v);
+        state.t += h;
+        self.system.momentum(&state.q, &state.v, &mut state.p);
+        Ok(report)
+    }
+
+    fn step_size(&self) -> f64 {
+        self.method.step
+    }
+
+    fn events(&self) -> &Events {
+        &self.events
+    }
+}

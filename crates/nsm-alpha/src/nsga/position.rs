@@ -1,0 +1,133 @@
+//! Stage 2 of NSGA: the position correction $U$ (82)–(83), with contacts (unilateral).
+//!
+//! Newton's method on $(U, \nu)$; contacts are linearised in each iteration and their complementarity
+//! problem is solved afresh, so that the contact part of $U$ is never carried from one iterate to the next.
+
+use nsm_model::StepError;
+use nsm_solvers::small::{matvec_transposed_add, norm_inf};
+
+use super::{NsgaStepper, not_finite, worst_row};
+use crate::implicit::Motion;
+
+/// Newton iterations after which $G_{\mathcal{E}}$ is frozen.
+const FREEZE: usize = 3;
+
+impl NsgaStepper<'_> {
+    /// Corrects $\tilde q$ onto the constraints of `mode`; returns the Newton iterations.
+    pub(super) fn correct_position(&mut self, mode: i64) -> Result<usize, StepError> {
+        let n = self.from.q.len();
+        let (t, h) = (self.solver.end.t, self.method.step);
+        let switched = mode != self.mode;
+        if mode != self.full.mode() {
+            self.full.choose(Some(mode), &[], &self.from.q, self.from.t);
+        }
+        let m = self.full.len();
+        self.work.q.copy_from_slice(&self.solver.end.q);
+        self.work.nu.fill(0.0);
+        let w = 1.0 / self.solver.scale;
+        let tolerance = self.solver.newton.tolerance;
+        let mut iterations = 0;
+        loop {
+            self.full.values(&self.work.q, t, &mut self.work.values[..m]);
+            let mut residual = norm_inf(&self.work.values[..m]);
+            for i in 0..self.contacts.gaps.len() {
+                residual = residual.max(-self.contacts.gaps.value(i, &self.work.q, t));
+            }
+            // Without correction there is no defect either: U = 0 solves (82).
+            if iterations == 0 && residual <= tolerance {
+                return Ok(0);
+            }
+            self.full.gradient(&self.work.q, t, &mut self.work.gradient[..m * n]);
+            if switched && iterations < FREEZE {
+                self.interpolate(mode)?;
+            }
+            let balance = self.balance(h, switched, m);
+            if !(residual + balance).is_finite() {
+                let what = "the position correction";
+                return Err(not_finite(self.from.t, what, self.system, &self.work.product));
+            }
+            // Contact forces balance M U; they are determined within each iteration.
+            let balanced = w * balance <= tolerance || !self.contacts.is_empty();
+            if residual <= tolerance && balanced && iterations > 0 {
+                return Ok(iterations);
+            }
+            if iterations == self.solver.newton.iterations {
+                return Err(StepError::NotConverged {
+                    t: self.from.t,
+                    what: "the position correction",
+                    iterations,
+                    residual: residual.max(w * balance),
+                    culprit: worst_row(&self.full, &self.work.values[..m]),
+                });
+            }
+            iterations += 1;
+            self.newton_step(h, w, switched, m)?;
+        }
+    }
+
+    /// Leaves $\tilde M U + G_{\mathcal{E}}^\top \nu - h^2 f^p$ in `work.product`; returns its largest entry.
+    fn balance(&mut self, h: f64, switched: bool, m: usize) -> f64 {
+        let Self { solver, smooth, work, .. } = self;
+        Self::defect(solver, smooth, work, false);
+        let n = work.q.len();
+        for i in 0..n {
+            work.v[i] = work.q[i] - solver.end.q[i];
+        }
+        self.system.momentum(&solver.end.q, &work.v, &mut work.product);
+        let border = if switched { &work.intermediate } else { &work.gradient };
+        matvec_transposed_add(1.0, &border[..m * n], &work.nu[..m], &mut work.product);
+        for i in 0..n {
+            work.product[i] -= h * h * work.force[i];
+        }
+        norm_inf(&work.product)
+    }
+
+    fn newton_step(&mut self, h: f64, w: f64, switched: bool, m: usize) -> Result<(), StepError> {
+        let Self { solver, smooth, full, contacts, work, from, .. } = self;
+        let n = work.q.len();
+        let Motion { t, q: q_tilde, v: v_tilde, .. } = &solver.end;
+        let t = *t;
+        let (matrix, stride) = solver.saddle.begin(m);
+        solver.equations.add_mass(q_tilde, w, matrix, stride);
+        let point = (&*work.q, &**v_tilde, t);
+        solver.equations.add_force_tangent(point, (-w * h * h, 0.0), matrix, stride);
+        let lambda = &solver.multipliers[..smooth.len()];
+        smooth.add_hessian((&work.q, t), lambda, w * h * h, matrix, stride);
+        if !switched {
+            full.add_hessian((&work.q, t), &work.nu[..m], w, matrix, stride);
+        }
+        let border = if switched { &work.intermediate } else { &work.gradient };
+        solver.saddle.border(&border[..m * n], &work.gradient[..m * n], 1.0);
+        if let Err(error) = solver.saddle.factor() {
+            return Err(solver.singular(error, from.t, full));
+        }
+        let (r, g) = solver.saddle.rhs();
+        for i in 0..n {
+            r[i] = -w * work.product[i];
+        }
+        for i in 0..m {
+            g[i] = -work.values[i];
+        }
+        if let Err(error) = solver.saddle.solve() {
+            return Err(solver.singular(error, from.t, full));
+        }
+        let (x, mu) = solver.saddle.rhs();
+        work.v.copy_from_slice(x);
+        for i in 0..m {
+            work.nu[i] += mu[i] / w;
+        }
+        if !contacts.is_empty() {
+            contacts.linearise(&work.q, t);
+            contacts.clear();
+            for i in 0..contacts.gaps.len() {
+                let gap = contacts.gaps.value(i, &work.q, t) + contacts.along(i, &work.v);
+                contacts.push(i, gap);
+            }
+            contacts.resolve(&mut solver.saddle, w, from.t, &mut work.v)?;
+        }
+        for (q, dq) in work.q.iter_mut().zip(&work.v) {
+            *q += dq;
+        }
+        Ok(())
+    }
+}

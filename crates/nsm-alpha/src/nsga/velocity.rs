@@ -1,0 +1,201 @@
+//! Stage 3 of NSGA: the velocity jump $W$ (86)–(87), with Newton's restitution at the contacts.
+//!
+//! All constraints take part, smooth and switching. A contact takes part if its gap is closed after the
+//! position correction, and must open with at least $-e\,\dot g_n$ if it closed over the step.
+
+use nsm_model::StepError;
+use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
+
+use super::{NsgaStepper, not_finite, worst_row};
+
+/// Gaps below this are closed.
+const CLOSED: f64 = 1e-9;
+/// Approach velocities below this are rest, not impact.
+const REST: f64 = 1e-9;
+
+impl NsgaStepper<'_> {
+    /// Finds $v_{n+1}$ and books the events; returns iterations, residual, closed contacts and rounds.
+    pub(super) fn jump_velocity(
+        &mut self,
+        mode: i64,
+    ) -> Result<(usize, f64, usize, usize), StepError> {
+        let n = self.from.q.len();
+        let m = self.full.len();
+        let (t, h) = (self.solver.end.t, self.method.step);
+        let switched = mode != self.mode;
+        let w = 1.0 / self.solver.scale;
+        let tolerance = self.solver.newton.tolerance;
+        self.work.v.copy_from_slice(&self.solver.end.v);
+        self.work.lambda.fill(0.0);
+        self.full.gradient(&self.work.q, t, &mut self.work.gradient[..m * n]);
+        if switched {
+            self.interpolate(mode)?;
+        }
+        let mut iterations = 0;
+        let residual = loop {
+            let residual = self.velocity_residual(h, switched, m);
+            let balance = w * norm_inf(&self.work.product);
+            if !(residual + balance).is_finite() {
+                let what = "the velocity jump";
+                return Err(not_finite(self.from.t, what, self.system, &self.work.product));
+            }
+            // Velocity constraints are linear: they are met to rounding, not just to the tolerance.
+            if balance <= tolerance && (iterations > 0 || residual == 0.0) && residual <= tolerance
+            {
+                break residual;
+            }
+            if iterations == self.solver.newton.iterations {
+                return Err(StepError::NotConverged {
+                    t: self.from.t,
+                    what: "the velocity jump",
+                    iterations,
+                    residual: residual.max(balance),
+                    culprit: worst_row(&self.full, &self.work.values[..m]),
+                });
+            }
+            iterations += 1;
+            self.factor_velocity(h, w, switched, m)?;
+            let Self { solver, full, work, from, .. } = self;
+            let (r, g) = solver.saddle.rhs();
+            for i in 0..n {
+                r[i] = -w * work.product[i];
+            }
+            for i in 0..m {
+                g[i] = -work.values[i];
+            }
+            if let Err(error) = solver.saddle.solve() {
+                return Err(solver.singular(error, from.t, full));
+            }
+            let (x, mu) = solver.saddle.rhs();
+            for (v, x) in work.v.iter_mut().zip(x) {
+                *v += *x;
+            }
+            for i in 0..m {
+                work.lambda[i] += mu[i] / w;
+            }
+        };
+        if switched {
+            self.book_switch(mode, m)?;
+        }
+        let (closed, rounds) = if self.contacts.is_empty() {
+            (0, 0)
+        } else {
+            self.restitution(h, w, m, iterations == 0 || switched)?
+        };
+        Ok((iterations, residual, closed, rounds))
+    }
+
+    /// Leaves $M W + G_{\mathcal{E}}^\top \Lambda - h f^\ast$ in `work.product` and $G v + g_t$ in
+    /// `work.values`; returns the largest of the latter.
+    fn velocity_residual(&mut self, h: f64, switched: bool, m: usize) -> f64 {
+        let Self { solver, smooth, full, work, system, .. } = self;
+        let n = work.q.len();
+        let t = solver.end.t;
+        Self::defect(solver, smooth, work, true);
+        if system.variable_mass().is_some() {
+            // −(M(q) − M(q̃)) dṽ/dt.
+            system.momentum(&work.q, &solver.end.acceleration, &mut work.product);
+            work.force.iter_mut().zip(&work.product).for_each(|(f, p)| *f -= p);
+            system.momentum(&solver.end.q, &solver.end.acceleration, &mut work.product);
+            work.force.iter_mut().zip(&work.product).for_each(|(f, p)| *f += p);
+        }
+        for i in 0..n {
+            work.jump[i] = work.v[i] - solver.end.v[i];
+        }
+        system.momentum(&work.q, &work.jump, &mut work.product);
+        let border = if switched { &work.intermediate } else { &work.gradient };
+        matvec_transposed_add(1.0, &border[..m * n], &work.lambda[..m], &mut work.product);
+        for i in 0..n {
+            work.product[i] -= h * work.force[i];
+        }
+        full.rates(&work.q, t, &mut work.values[..m]);
+        for i in 0..m {
+            work.values[i] += dot(&work.gradient[i * n..(i + 1) * n], &work.v);
+        }
+        norm_inf(&work.values[..m])
+    }
+
+    fn factor_velocity(
+        &mut self,
+        h: f64,
+        w: f64,
+        switched: bool,
+        m: usize,
+    ) -> Result<(), StepError> {
+        let Self { solver, full, work, from, .. } = self;
+        let n = work.q.len();
+        let (matrix, stride) = solver.saddle.begin(m);
+        solver.equations.add_mass(&work.q, w, matrix, stride);
+        let point = (&*work.q, &*work.v, solver.end.t);
+        solver.equations.add_force_tangent(point, (0.0, -w * h), matrix, stride);
+        let border = if switched { &work.intermediate } else { &work.gradient };
+        solver.saddle.border(&border[..m * n], &work.gradient[..m * n], 1.0);
+        match solver.saddle.factor() {
+            Ok(()) => Ok(()),
+            Err(error) => Err(solver.singular(error, from.t, full)),
+        }
+    }
+
+    /// Tests the direction (54) and books the switch with the energy change (42).
+    fn book_switch(&mut self, mode: i64, m: usize) -> Result<(), StepError> {
+        let Self { crossing, solver, from, work, events, .. } = self;
+        let n = work.q.len();
+        let t = solver.end.t;
+        let before = crossing.surface_rate(self.mode, &work.q, &from.v, t);
+        let after = crossing.surface_rate(self.mode, &work.q, &work.v, t);
+        crossing.check_direction(self.mode, mode, before, after).map_err(|e| e.at(from.t))?;
+        work.product.fill(0.0);
+        let border = &work.intermediate[..m * n];
+        matvec_transposed_add(1.0, border, &work.lambda[..m], &mut work.product);
+        let change: f64 =
+            (0..n).map(|i| -0.5 * work.product[i] * (work.v[i] + solver.end.v[i])).sum();
+        let impulse = dot(&work.product, &work.product).sqrt();
+        events.push(t, change, 1, [(usize::try_from(mode).unwrap_or(0), impulse)]);
+        Ok(())
+    }
+
+    /// Newton's restitution at the closed contacts; returns how many carry an impulse, and the rounds.
+    fn restitution(
+        &mut self,
+        h: f64,
+        w: f64,
+        m: usize,
+        factor: bool,
+    ) -> Result<(usize, usize), StepError> {
+        let t = self.solver.end.t;
+        let (start, from) = (&self.from, self.from.t);
+        self.contacts.linearise(&start.q, from);
+        for i in 0..self.contacts.gaps.len() {
+            self.work.approach[i] = self.contacts.rate(i, &start.q, from, &start.v);
+        }
+        self.contacts.linearise(&self.work.q, t);
+        self.contacts.clear();
+        for i in 0..self.contacts.gaps.len() {
+            if self.contacts.gaps.value(i, &self.work.q, t) <= CLOSED {
+                let rate = self.contacts.rate(i, &self.work.q, t, &self.work.v);
+                let rebound = self.contacts.restitution[i] * self.work.approach[i].min(0.0);
+                self.contacts.push(i, rate + rebound);
+            }
+        }
+        if self.contacts.active.is_empty() {
+            return Ok((0, 0));
+        }
+        // After a switch the bilateral constraints hold already: contacts push against G itself.
+        if factor {
+            self.factor_velocity(h, w, false, m)?;
+        }
+        let Self { contacts, solver, work, events, .. } = self;
+        work.jump.copy_from_slice(&work.v);
+        let rounds = contacts.resolve(&mut solver.saddle, w, from, &mut work.v)?;
+        for (sum, v) in work.jump.iter_mut().zip(&work.v) {
+            *sum += v;
+        }
+        let closed = contacts.impulses().count();
+        let hit = contacts.impulses().any(|(i, _)| work.approach[i] < -REST);
+        if hit {
+            let change = 0.5 * contacts.work(&work.jump);
+            events.push(t, change, rounds.max(1), contacts.impulses());
+        }
+        Ok((closed, rounds))
+    }
+}
