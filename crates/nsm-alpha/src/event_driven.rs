@@ -208,6 +208,8 @@ impl EventDrivenStepper<'_> {
                 };
                 self.crossing.check_surface(self.mode, to, q, t).map_err(|e| e.at(t))?;
                 let Implicit { equations, saddle, .. } = &mut self.solver;
+                // Index 3 leaves v⁻ off the velocity constraint by O(h²); the impact law assumes it on.
+                self.crossing.onto(equations, saddle, self.mode, (q, t), v).map_err(|e| e.at(t))?;
                 let (energy, impulse) = self
                     .crossing
                     .impact(equations, saddle, (self.mode, to), (q, t), v)

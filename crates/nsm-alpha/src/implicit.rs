@@ -141,7 +141,9 @@ impl<'a> Implicit<'a> {
                     culprit: self.culprit(culprit, rows),
                 });
             }
-            if residual <= self.newton.tolerance {
+            // A prediction within the tolerance is still improved once: at position level what it
+            // leaves open is an acceleration over h².
+            if residual <= self.newton.tolerance && (iterations > 0 || residual <= f64::EPSILON) {
                 break;
             }
             if iterations == self.newton.iterations {

@@ -244,7 +244,7 @@ impl<'a> Crossing<'a> {
         let approach = self.surface_rate(from, q, v, t);
         let (energy, impulse);
         if self.interpolation == 1.0 {
-            (energy, impulse) = self.onto_after(equations, saddle, to, (q, t), v)?;
+            (energy, impulse) = self.onto(equations, saddle, to, (q, t), v)?;
         } else {
             energy = self.interpolate(equations, (from, to), (q, t), (q, t), v)?;
             let mut sum = 0.0;
@@ -262,8 +262,9 @@ impl<'a> Crossing<'a> {
         Ok((energy, impulse))
     }
 
-    /// $\mathcal{E} = 1$: the projection onto the new constraints, for singular masses as well.
-    fn onto_after(
+    /// Projects $v$ onto the constraints of a mode in the metric of the mass, which may be singular: the
+    /// impact with $\mathcal{E} = 1$. Returns energy change and size of the impulse.
+    pub(crate) fn onto(
         &mut self,
         equations: &mut Equations<'a>,
         saddle: &mut Saddle,
