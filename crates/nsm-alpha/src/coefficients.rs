@@ -71,7 +71,8 @@ impl Coefficients {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonOptions {
     /// Largest residual: of the constraints in their own units (position, velocity or acceleration
-    /// level), and of the balance of momentum over the largest mass in units of the coordinates.
+    /// level), and of the balance of momentum over a step, divided by the largest mass, in units of
+    /// velocity (at index 1 of acceleration).
     pub tolerance: f64,
     /// Most iterations of one solve.
     pub iterations: usize,

@@ -153,22 +153,19 @@ impl<'a> Contacts<'a> {
             }
         }
         let report = self.kernel.solve(&self.gram[..k * k], &self.b, &mut self.lambda);
-        let rounds = match report {
-            Ok(report) => report.iterations as usize,
-            Err(_) => {
-                let worst = (0..k).min_by(|&i, &j| self.b[i].total_cmp(&self.b[j])).unwrap_or(0);
-                return Err(StepError::Impact {
-                    t,
-                    rounds: 1,
-                    residual: -self.b[worst],
-                    contact: self.gaps.name(self.active[worst]).to_owned(),
-                });
-            }
+        let Ok(report) = report else {
+            let worst = (0..k).min_by(|&i, &j| self.b[i].total_cmp(&self.b[j])).unwrap_or(0);
+            return Err(StepError::Impact {
+                t,
+                rounds: 1,
+                residual: -self.b[worst],
+                contact: self.gaps.name(self.active[worst]).to_owned(),
+            });
         };
         for j in 0..k {
             axpy(self.lambda[j], &self.responses[j * n..(j + 1) * n], x);
         }
-        Ok(rounds)
+        Ok(report.iterations as usize)
     }
 
     /// $\sum_j \lambda_j \nabla g_j \cdot x$: the work of the impulses along `x`.

@@ -131,9 +131,11 @@ impl<'a> Implicit<'a> {
             Index::One => (h * h / ratio_a, h * ratio_v / ratio_a, 1.0, 1.0),
         };
         let w = s / self.scale;
+        // The balance is judged by the velocity that it leaves undetermined, at position level too.
+        let balance = if index == Index::One { w } else { h / self.scale };
         let mut iterations = 0;
         loop {
-            let (residual, culprit) = self.residual(index, w, rows, intermediate);
+            let (residual, culprit) = self.residual(index, balance, rows, intermediate);
             if !residual.is_finite() {
                 return Err(StepError::NotFinite {
                     t: from.t,

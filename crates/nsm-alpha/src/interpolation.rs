@@ -229,6 +229,8 @@ impl Interpolation {
             free[count] = i;
             count += 1;
         }
+        // Widest angles first, so that the choice among as many flips depends on the subspaces only.
+        free[..count].sort_unstable_by(|&i, &j| cosines[i].total_cmp(&cosines[j]));
         for flips in 1..=count {
             for pattern in 0_u32..1 << count {
                 if pattern.count_ones() as usize != flips {

@@ -40,9 +40,7 @@ impl Principal {
         scratch: &mut [f64],
     ) -> usize {
         let (p, k) = (r_before.max(r_after), r_before.min(r_after));
-        let (long, short, swapped) =
-            if r_before >= r_after { (before, after, false) } else { (after, before, true) };
-        let _ = swapped;
+        let (long, short) = if r_before >= r_after { (before, after) } else { (after, before) };
         // Row j of `a` is column j of (long · shortᵀ): its coordinates in the long basis.
         let a = &mut self.long[..p * p];
         let v = &mut self.short[..k * k];
@@ -59,7 +57,9 @@ impl Principal {
             let norm = dot(column, column).sqrt();
             self.cosines[j] = norm.min(1.0);
             if norm > 1e-14 {
-                column.iter_mut().for_each(|x| *x /= norm);
+                for x in column.iter_mut() {
+                    *x /= norm;
+                }
             } else {
                 column.fill(0.0);
             }
@@ -139,7 +139,9 @@ fn complete(p: usize, k: usize, a: &mut [f64]) {
         }
         let row = &mut a[j * p..(j + 1) * p];
         let norm = dot(row, row).sqrt();
-        row.iter_mut().for_each(|x| *x /= norm);
+        for x in row.iter_mut() {
+            *x /= norm;
+        }
     }
 }
 

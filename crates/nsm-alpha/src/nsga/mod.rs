@@ -265,6 +265,13 @@ impl NsgaStepper<'_> {
                 &from.v,
             )
             .map_err(|e| e.at(from.t))?;
+        if g.len() != self.full.len() * from.q.len() {
+            return Err(StepError::Singular {
+                t: from.t,
+                what: "the gradient after the switch",
+                culprit: crossing.name(mode),
+            });
+        }
         work.intermediate[..g.len()].copy_from_slice(g);
         Ok(())
     }
@@ -306,13 +313,16 @@ impl NsgaStepper<'_> {
         Ok((StepReport { iterations, rounds, residual, closed }, mode))
     }
 
-    /// No mode agrees with its own end: the impact law sends the motion back through the surface.
+    /// No mode agrees with its own end: the modes do not meet, or the impact law sends the motion back.
     #[cold]
     fn sent_back(&mut self, reached: i64) -> StepError {
         let t = self.from.t;
         let modes = (self.mode, if reached == self.mode { self.full.mode() } else { reached });
         let Self { crossing, solver, from, .. } = self;
         let Implicit { equations, saddle, .. } = solver;
+        if let Err(error) = crossing.check_surface(modes.0, modes.1, &from.q, t) {
+            return error.at(t);
+        }
         let mut v = from.v.clone();
         match crossing.impact(equations, saddle, modes, (&from.q, t), &mut v) {
             Err(error) => error.at(t),

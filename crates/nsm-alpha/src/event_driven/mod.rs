@@ -11,8 +11,6 @@ use nsm_model::{
     Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
 };
 
-use nsm_solvers::small::dot;
-
 use crate::bilateral::Bilateral;
 use crate::classical::{check_interpolation, check_step};
 use crate::contact::{Contacts, Restitution};
@@ -20,12 +18,15 @@ use crate::implicit::{Implicit, Index, Motion, Solved};
 use crate::switch::Crossing;
 use crate::{AlphaError, Coefficients, NewtonOptions};
 
+mod locate;
+mod touch;
+
+use locate::Located;
+
 /// A gap or region function below this counts as reached.
 const TOUCH: f64 = 1e-10;
 /// A rate below this counts as zero, a gap above its negative as not violated.
 const STILL: f64 = 1e-10;
-/// Contacts closer than this take part when impacts accumulate.
-const RESTING: f64 = 1e-6;
 
 /// The event-driven generalized-α method.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,131 +239,6 @@ impl EventDrivenStepper<'_> {
         Ok(arrives)
     }
 
-    /// All contacts that touch take part in one impact.
-    fn impact(&mut self) -> Result<(), StepError> {
-        let Self { rows, solver, contacts, gradient, sum, mode, .. } = self;
-        let Motion { t, q, v, .. } = &mut self.from;
-        let t = *t;
-        // Closed contacts take part as unilateral ones: only the true equalities are bilateral.
-        rows.choose(Some(*mode), &[], q, t);
-        let m = rows.len();
-        let (matrix, stride) = solver.saddle.begin(m);
-        solver.equations.add_mass(q, 1.0, matrix, stride);
-        rows.gradient(q, t, gradient);
-        solver.saddle.border(gradient, gradient, 1.0);
-        if let Err(error) = solver.saddle.factor() {
-            return Err(solver.singular(error, t, rows));
-        }
-        contacts.linearise(q, t);
-        contacts.clear();
-        for i in 0..contacts.gaps.len() {
-            if contacts.gaps.value(i, q, t) <= TOUCH {
-                let rate = contacts.rate(i, q, t, v);
-                contacts.push(i, rate + contacts.restitution[i] * rate.min(0.0));
-            }
-        }
-        sum.copy_from_slice(v);
-        let rounds = contacts.resolve(&mut solver.saddle, 1.0, t, v)?;
-        for (sum, v) in sum.iter_mut().zip(v.iter()) {
-            *sum += v;
-        }
-        let change = 0.5 * contacts.work(sum);
-        self.events.push(t, change, rounds.max(1), contacts.impulses());
-        Ok(())
-    }
-
-    /// Contacts whose impacts accumulate lose their normal velocity, in either direction.
-    fn come_to_rest(&mut self) -> Result<(), StepError> {
-        let Self { rows, solver, contacts, gradient, closed, mode, .. } = self;
-        let Motion { t, q, v, .. } = &mut self.from;
-        let t = *t;
-        closed.clear();
-        closed
-            .extend((0..contacts.gaps.len()).filter(|&i| contacts.gaps.value(i, q, t) <= RESTING));
-        rows.choose(Some(*mode), closed, q, t);
-        let m = rows.len();
-        let n = q.len();
-        let (matrix, stride) = solver.saddle.begin(m);
-        solver.equations.add_mass(q, 1.0, matrix, stride);
-        rows.gradient(q, t, gradient);
-        solver.saddle.border(gradient, gradient, 1.0);
-        if let Err(error) = solver.saddle.factor() {
-            return Err(solver.singular(error, t, rows));
-        }
-        let (r, g) = solver.saddle.rhs();
-        r.fill(0.0);
-        rows.rates(q, t, g);
-        for i in 0..m {
-            g[i] = -g[i] - dot(&gradient[i * n..(i + 1) * n], v);
-        }
-        if let Err(error) = solver.saddle.solve() {
-            return Err(solver.singular(error, t, rows));
-        }
-        let before = self.system.kinetic_energy(q, v);
-        let (w, lambda) = self.solver.saddle.rhs();
-        for (v, w) in v.iter_mut().zip(w) {
-            *v += *w;
-        }
-        let change = self.system.kinetic_energy(q, v) - before;
-        let rows = &self.rows;
-        let impulses = (0..m).filter_map(|i| rows.contact(i).map(|c| (c, (-lambda[i]).max(0.0))));
-        self.events.push(t, change, 1, impulses);
-        self.settle().map_err(|e| e.at(t))
-    }
-
-    /// Finds the first event in a piece of length $h$ whose end violates a region or a gap; leaves the
-    /// solver's end there.
-    fn locate(&mut self, h: f64) -> Result<Located, StepError> {
-        let (mut low, mut high) = (0.0, h);
-        let mut at_high = self.margin();
-        // A contact that just opened, or a mode just entered, starts at zero: find where it is positive.
-        let mut at_low = f64::NAN;
-        let mut trial = 0.5 * h;
-        while trial > 1e-13 * h {
-            self.solve(trial)?;
-            let margin = self.margin();
-            if margin > 0.0 {
-                (low, at_low) = (trial, margin);
-                break;
-            }
-            (high, at_high) = (trial, margin);
-            trial *= 0.5;
-        }
-        if at_low.is_nan() {
-            return Ok(Located::AtOnce);
-        }
-        // False position with halved ends (Illinois) and a bisection now and then.
-        let mut side = 0;
-        for k in 0..80 {
-            let guess = if k % 4 == 3 {
-                0.5 * (low + high)
-            } else {
-                (low * at_high - high * at_low) / (at_high - at_low)
-            };
-            let guess = guess.clamp(low, high);
-            self.solve(guess)?;
-            let margin = self.margin();
-            if margin.abs() <= 1e-15 || (high - low) <= 4.0 * f64::EPSILON * (self.from.t.abs() + h)
-            {
-                break;
-            }
-            if margin > 0.0 {
-                (low, at_low) = (guess, margin);
-                if side == 1 {
-                    at_high *= 0.5;
-                }
-                side = 1;
-            } else {
-                (high, at_high) = (guess, margin);
-                if side == -1 {
-                    at_low *= 0.5;
-                }
-                side = -1;
-            }
-        }
-        Ok(Located::Ahead)
-    }
-
     /// Runs the step in pieces from event to event.
     fn pieces(&mut self) -> Result<StepReport, StepError> {
         let t_start = self.from.t;
@@ -412,52 +288,12 @@ impl EventDrivenStepper<'_> {
         Ok(report)
     }
 
-    /// A surface is touched with zero rate and would be violated at once: the contact closes.
-    fn graze(&mut self, events: &mut usize) -> Result<(), StepError> {
-        let t = self.from.t;
-        *events += 1;
-        if *events >= self.method.most_events || self.contacts.is_empty() {
-            let contact = self.culprit();
-            return Err(StepError::Accumulation { t, events: *events, contact });
-        }
-        self.come_to_rest()
-    }
-
-    /// Opens closed contacts that pulled over the piece and pull already at its start.
-    fn released(&mut self) -> Result<bool, StepError> {
-        let limit = STILL * self.solver.scale;
-        let pulls = (0..self.rows.len())
-            .any(|i| self.rows.contact(i).is_some() && self.solver.multipliers[i] > limit);
-        if !pulls {
-            return Ok(false);
-        }
-        let count = self.closed.len();
-        let t = self.from.t;
-        // Accelerations are made consistent anew; keep the old ones if nothing opens.
-        self.kept.copy_from(&self.from);
-        self.settle().map_err(|e| e.at(t))?;
-        if self.closed.len() < count {
-            return Ok(true);
-        }
-        self.from.copy_from(&self.kept);
-        self.solve(self.method.step - (t - self.accepted.t))?;
-        Ok(false)
-    }
-
     fn culprit(&self) -> String {
         match self.contacts.active.first() {
             Some(&i) => self.contacts.gaps.name(i).to_owned(),
             None => self.crossing.name(self.mode),
         }
     }
-}
-
-/// Where an event lies.
-enum Located {
-    /// Inside the piece; the solver's end is there.
-    Ahead,
-    /// At its very start.
-    AtOnce,
 }
 
 impl Stepper for EventDrivenStepper<'_> {

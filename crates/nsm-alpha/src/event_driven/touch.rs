@@ -1,0 +1,119 @@
+//! Contacts of the event-driven method: impacts, rest, release.
+//!
+//! An impact takes all contacts that touch, with Newton's restitution. Contacts whose impacts accumulate,
+//! and contacts reached with zero rate, are closed: they become bilateral until they would have to pull.
+
+use nsm_model::StepError;
+use nsm_solvers::small::dot;
+
+use super::{EventDrivenStepper, STILL, TOUCH};
+use crate::implicit::Motion;
+
+/// Contacts closer than this take part when impacts accumulate.
+const RESTING: f64 = 1e-6;
+
+impl EventDrivenStepper<'_> {
+    /// All contacts that touch take part in one impact.
+    pub(super) fn impact(&mut self) -> Result<(), StepError> {
+        let Self { rows, solver, contacts, gradient, sum, mode, .. } = self;
+        let Motion { t, q, v, .. } = &mut self.from;
+        let t = *t;
+        // Closed contacts take part as unilateral ones: only the true equalities are bilateral.
+        rows.choose(Some(*mode), &[], q, t);
+        let m = rows.len();
+        let (matrix, stride) = solver.saddle.begin(m);
+        solver.equations.add_mass(q, 1.0, matrix, stride);
+        rows.gradient(q, t, gradient);
+        solver.saddle.border(gradient, gradient, 1.0);
+        if let Err(error) = solver.saddle.factor() {
+            return Err(solver.singular(error, t, rows));
+        }
+        contacts.linearise(q, t);
+        contacts.clear();
+        for i in 0..contacts.gaps.len() {
+            if contacts.gaps.value(i, q, t) <= TOUCH {
+                let rate = contacts.rate(i, q, t, v);
+                contacts.push(i, rate + contacts.restitution[i] * rate.min(0.0));
+            }
+        }
+        sum.copy_from_slice(v);
+        let rounds = contacts.resolve(&mut solver.saddle, 1.0, t, v)?;
+        for (sum, v) in sum.iter_mut().zip(v.iter()) {
+            *sum += v;
+        }
+        let change = 0.5 * contacts.work(sum);
+        self.events.push(t, change, rounds.max(1), contacts.impulses());
+        Ok(())
+    }
+
+    /// Contacts whose impacts accumulate lose their normal velocity, in either direction.
+    pub(super) fn come_to_rest(&mut self) -> Result<(), StepError> {
+        let Self { rows, solver, contacts, gradient, closed, mode, .. } = self;
+        let Motion { t, q, v, .. } = &mut self.from;
+        let t = *t;
+        closed.clear();
+        closed
+            .extend((0..contacts.gaps.len()).filter(|&i| contacts.gaps.value(i, q, t) <= RESTING));
+        rows.choose(Some(*mode), closed, q, t);
+        let m = rows.len();
+        let n = q.len();
+        let (matrix, stride) = solver.saddle.begin(m);
+        solver.equations.add_mass(q, 1.0, matrix, stride);
+        rows.gradient(q, t, gradient);
+        solver.saddle.border(gradient, gradient, 1.0);
+        if let Err(error) = solver.saddle.factor() {
+            return Err(solver.singular(error, t, rows));
+        }
+        let (r, g) = solver.saddle.rhs();
+        r.fill(0.0);
+        rows.rates(q, t, g);
+        for i in 0..m {
+            g[i] = -g[i] - dot(&gradient[i * n..(i + 1) * n], v);
+        }
+        if let Err(error) = solver.saddle.solve() {
+            return Err(solver.singular(error, t, rows));
+        }
+        let before = self.system.kinetic_energy(q, v);
+        let (w, lambda) = self.solver.saddle.rhs();
+        for (v, w) in v.iter_mut().zip(w) {
+            *v += *w;
+        }
+        let change = self.system.kinetic_energy(q, v) - before;
+        let rows = &self.rows;
+        let impulses = (0..m).filter_map(|i| rows.contact(i).map(|c| (c, (-lambda[i]).max(0.0))));
+        self.events.push(t, change, 1, impulses);
+        self.settle().map_err(|e| e.at(t))
+    }
+
+    /// A surface is touched with zero rate and would be violated at once: the contact closes.
+    pub(super) fn graze(&mut self, events: &mut usize) -> Result<(), StepError> {
+        let t = self.from.t;
+        *events += 1;
+        if *events >= self.method.most_events || self.contacts.is_empty() {
+            let contact = self.culprit();
+            return Err(StepError::Accumulation { t, events: *events, contact });
+        }
+        self.come_to_rest()
+    }
+
+    /// Opens closed contacts that pulled over the piece and pull already at its start.
+    pub(super) fn released(&mut self) -> Result<bool, StepError> {
+        let limit = STILL * self.solver.scale;
+        let pulls = (0..self.rows.len())
+            .any(|i| self.rows.contact(i).is_some() && self.solver.multipliers[i] > limit);
+        if !pulls {
+            return Ok(false);
+        }
+        let count = self.closed.len();
+        let t = self.from.t;
+        // Accelerations are made consistent anew; keep the old ones if nothing opens.
+        self.kept.copy_from(&self.from);
+        self.settle().map_err(|e| e.at(t))?;
+        if self.closed.len() < count {
+            return Ok(true);
+        }
+        self.from.copy_from(&self.kept);
+        self.solve(self.method.step - (t - self.accepted.t))?;
+        Ok(false)
+    }
+}
