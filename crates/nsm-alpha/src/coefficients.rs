@@ -101,6 +101,8 @@ impl NewtonOptions {
 mod tests {
     use super::*;
 
+    type C = (f64, f64);
+
     /// Largest modulus of an eigenvalue of a real 3 × 3 matrix, by the roots of its cubic.
     fn spectral_radius(m: [[f64; 3]; 3]) -> f64 {
         // λ³ - tλ² + sλ - d, all roots by Durand–Kerner.
@@ -109,7 +111,6 @@ mod tests {
         let s = minor(0, 1) + minor(0, 2) + minor(1, 2);
         let d = m[0][0] * minor(1, 2) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-        type C = (f64, f64);
         let mul = |a: C, b: C| (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0);
         let sub = |a: C, b: C| (a.0 - b.0, a.1 - b.1);
         let div = |a: C, b: C| {
