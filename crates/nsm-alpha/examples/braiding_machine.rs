@@ -7,16 +7,8 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use nsm_alpha::{EventDriven, Nsga, Variant};
-use nsm_constraints::{AutoDiff, ConstraintError, Expr, Rows, Scalar, Switching};
+use nsm_constraints::{Affine, AutoDiff, ConstraintError, Expr, Rows, Scalar, Switching};
 use nsm_model::{Mass, State, System, SystemProbe, run_steps};
-
-/// $c + \sum_k w_k q_k$.
-struct Affine(f64, Vec<f64>);
-impl Expr for Affine {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        self.1.iter().zip(q).fold(T::from(self.0), |sum, (&w, &q)| sum + q * w)
-    }
-}
 
 /// $x - c - r \cos(\varphi - \varphi_0)$.
 struct OnCircle(f64, f64, f64);
@@ -26,31 +18,27 @@ impl Expr for OnCircle {
     }
 }
 
-fn affine(c: f64, w: &[f64], at: &[usize]) -> Result<AutoDiff<Affine>, ConstraintError> {
-    AutoDiff::new(Affine(c, w.to_vec()), at)
-}
-
 /// The carrier (coordinates 0, 1, 2) rides on a gear of this centre, signed radius and angle coordinate.
 fn on_gear(centre: f64, radius: f64, gear: usize, lead: f64) -> Result<Rows, ConstraintError> {
     let mut rows = Rows::new(5);
     rows.push("x", AutoDiff::new(OnCircle(centre, radius, 0.0), &[0, 2])?)?;
     rows.push("y", AutoDiff::new(OnCircle(0.0, radius, FRAC_PI_2), &[1, 2])?)?;
-    rows.push("angle", affine(-lead, &[1.0, -1.0], &[2, gear])?)?;
+    rows.push("angle", Affine::new(&[2, gear], &[1.0, -1.0], -lead)?)?;
     Ok(rows)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (r, r_second) = (2.0, 1.0);
     let switching = Switching::new(5)
-        .with_mode("first gear", affine(PI, &[-1.0], &[3])?, on_gear(0.0, r, 3, 0.0)?)?
+        .with_mode("first gear", Affine::new(&[3], &[-1.0], PI)?, on_gear(0.0, r, 3, 0.0)?)?
         .with_mode(
             "second gear",
-            affine(-PI, &[1.0], &[3])?,
+            Affine::new(&[3], &[1.0], -PI)?,
             on_gear(-r - r_second, -r_second, 4, TAU)?,
         )?;
     let system = System::new(Mass::diagonal(&[2.0, 2.0, 0.25, 30.0, 7.5])?)
         .with_names(&["x", "y", "carrier", "first", "second"])?
-        .with_equality("gears mesh", affine(0.0, &[1.0, 1.0], &[3, 4])?)?
+        .with_equality("gears mesh", Affine::new(&[3, 4], &[1.0, 1.0], 0.0)?)?
         .with_switching(switching)?;
     let omega = 1.6;
     let v = [0.0, r * omega, omega, omega, -omega];

@@ -7,7 +7,7 @@ use std::f64::consts::{PI, TAU};
 use std::ops::ControlFlow;
 
 use nsm_alpha::EventDriven;
-use nsm_constraints::{AutoDiff, Expr, Rows, Scalar, Switching};
+use nsm_constraints::{Affine, AutoDiff, Expr, Rows, Scalar, Switching};
 use nsm_model::{Events, Mass, Measurement, State, System, SystemProbe, run_steps};
 
 /// $y - 2 - \cos\tfrac12(\theta - \pi)$, for $\theta$ in the first turn.
@@ -18,20 +18,13 @@ impl Expr for Profile {
     }
 }
 
-/// The follower is pressed on with 5 N.
-struct Load;
-impl Expr for Load {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        q[0] * 5.0
-    }
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut rows = Rows::new(2);
     rows.push("follower", AutoDiff::new(Profile, &[0, 1])?)?;
+    // The follower is pressed on with 5 N.
     let system = System::new(Mass::diagonal(&[1.0, 4.0])?)
         .with_names(&["y", "theta"])?
-        .with_potential("load", AutoDiff::new(Load, &[0])?)?
+        .with_potential("load", Affine::new(&[0], &[5.0], 0.0)?)?
         .with_switching(Switching::periodic("turn", 1, 0.0, TAU, rows)?)?;
     let start = State::new(&system, &[2.0, 0.0], &[2.0, 4.0])?;
     let mut stepper = EventDriven::new(1e-3, 0.9)?.stepper(&system, &start)?;

@@ -4,39 +4,19 @@
 #![allow(clippy::print_stdout)] // an example prints
 
 use nsm_alpha::Nsga;
-use nsm_constraints::{AutoDiff, Expr, Rows, Scalar, Switching};
+use nsm_constraints::{Affine, Rows, Switching};
 use nsm_model::{Mass, State, System, SystemProbe, run_steps, steps_between};
-
-/// $y - k\,(x - l)$.
-struct Track {
-    l: f64,
-    slope: f64,
-}
-impl Expr for Track {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        q[1] - (q[0] - self.l) * self.slope
-    }
-}
-
-/// $s\,(x - l)$.
-struct Beyond {
-    l: f64,
-    sign: f64,
-}
-impl Expr for Beyond {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        (q[0] - self.l) * self.sign
-    }
-}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let l = 3.0;
     let (mut flat, mut ramp) = (Rows::new(2), Rows::new(2));
-    flat.push("track", AutoDiff::new(Track { l, slope: 0.0 }, &[0, 1])?)?;
-    ramp.push("track", AutoDiff::new(Track { l, slope: 1.0 }, &[0, 1])?)?;
-    let kink = Switching::new(2)
-        .with_mode("flat", AutoDiff::new(Beyond { l, sign: -1.0 }, &[0])?, flat)?
-        .with_mode("ramp", AutoDiff::new(Beyond { l, sign: 1.0 }, &[0])?, ramp)?;
+    flat.push("track", Affine::above(1, 0.0)?)?;
+    ramp.push("track", Affine::new(&[0, 1], &[-1.0, 1.0], l)?)?;
+    let kink = Switching::new(2).with_mode("flat", Affine::below(0, l)?, flat)?.with_mode(
+        "ramp",
+        Affine::above(0, l)?,
+        ramp,
+    )?;
     let system = System::new(Mass::diagonal(&[1.0, 1.0])?).with_switching(kink)?;
     let start = State::new(&system, &[0.0, 0.0], &[1.0, 0.0])?;
 

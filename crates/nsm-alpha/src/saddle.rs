@@ -58,6 +58,7 @@ impl Saddle {
             &mut self.pivots[..dim],
             small::tolerance(dim),
         )
+        .map(|_| ())
     }
 
     /// The right-hand side, to be filled; its first $n$ entries and the rest.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::problems::{Kink, Problem, braiding_machine, cam, pothole, track};
 use nsm_alpha::{ClassicalAlpha, EventDriven, Index, MoreauJean, Nsga, Restitution, Variant};
-use nsm_constraints::{AutoDiff, Expr, Scalar};
+use nsm_constraints::Affine;
 use nsm_model::{Mass, State, Stepper, System};
 
 struct Counting;
@@ -41,13 +41,6 @@ fn assert_none<S: Stepper<State = State>>(name: &str, mut stepper: S, start: &St
     assert!(events > 0, "{name}: no event was met");
 }
 
-struct Coordinate(f64);
-impl Expr for Coordinate {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        q[0] * self.0
-    }
-}
-
 /// One test only: the count is global to the process.
 #[test]
 fn steps_do_not_allocate() {
@@ -74,9 +67,9 @@ fn steps_do_not_allocate() {
         }
     }
     let ball = System::new(Mass::diagonal(&[1.0]).unwrap())
-        .with_potential("gravity", AutoDiff::new(Coordinate(9.81), &[0]).unwrap())
+        .with_potential("gravity", Affine::new(&[0], &[9.81], 0.0).unwrap())
         .unwrap()
-        .with_inequality("floor", AutoDiff::new(Coordinate(1.0), &[0]).unwrap())
+        .with_inequality("floor", Affine::above(0, 0.0).unwrap())
         .unwrap();
     let start = State::new(&ball, &[1.0], &[0.0]).unwrap();
     let e = Restitution::Uniform(0.5);

@@ -6,19 +6,13 @@ use std::path::Path;
 
 use common::{distance, run};
 use nsm_alpha::{EventDriven, MoreauJean, Nsga, Restitution};
-use nsm_constraints::{AutoDiff, Expr, Scalar};
+use nsm_constraints::Affine;
 use nsm_model::{Mass, State, StepError, Stepper, System, SystemProbe, run_steps};
 
 const G: f64 = 9.81;
 
-struct Affine(f64, Vec<f64>);
-impl Expr for Affine {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        self.1.iter().zip(q).fold(T::from(self.0), |sum, (&w, &q)| sum + q * w)
-    }
-}
-fn affine(c: f64, w: &[f64], block: &[usize]) -> AutoDiff<Affine> {
-    AutoDiff::new(Affine(c, w.to_vec()), block).unwrap()
+fn affine(c: f64, w: &[f64], block: &[usize]) -> Affine {
+    Affine::new(block, w, c).unwrap()
 }
 
 fn ball() -> (System, State) {

@@ -5,19 +5,13 @@ mod common;
 
 use common::{distance, orders, run};
 use nsm_alpha::{AlphaError, ClassicalAlpha, EventDriven, Index, MoreauJean, Nsga, Restitution};
-use nsm_constraints::{AutoDiff, Expr, Scalar};
+use nsm_constraints::{Affine, AutoDiff, Expr, Scalar};
 use nsm_model::{AutoKinetic, KineticExpr, Mass, State, System, SystemError};
 
 const G: f64 = 9.81;
 
-struct Affine(f64, Vec<f64>);
-impl Expr for Affine {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        self.1.iter().zip(q).fold(T::from(self.0), |sum, (&w, &q)| sum + q * w)
-    }
-}
-fn affine(c: f64, w: &[f64], block: &[usize]) -> AutoDiff<Affine> {
-    AutoDiff::new(Affine(c, w.to_vec()), block).unwrap()
+fn affine(c: f64, w: &[f64], block: &[usize]) -> Affine {
+    Affine::new(block, w, c).unwrap()
 }
 
 /// $\tfrac12(|a - b|^2 - l^2)$ between points $(q_0, q_1)$ and $(q_2, q_3)$, or the origin.

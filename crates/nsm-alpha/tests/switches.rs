@@ -4,25 +4,15 @@ mod common;
 
 use common::problems::{Kink, Problem, track};
 use nsm_alpha::{AlphaError, EventDriven, Nsga};
-use nsm_constraints::{AutoDiff, Expr, Rows, Scalar, Switching};
+use nsm_constraints::{Affine, Rows, Switching};
 use nsm_model::{Mass, State, StepError, Stepper, System, SystemError, SystemProbe, run_steps};
 
-struct Affine(f64, Vec<f64>);
-impl Expr for Affine {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        self.1.iter().zip(q).fold(T::from(self.0), |sum, (&w, &q)| sum + q * w)
-    }
-}
-fn affine(c: f64, w: &[f64], block: &[usize]) -> AutoDiff<Affine> {
-    AutoDiff::new(Affine(c, w.to_vec()), block).unwrap()
+fn affine(c: f64, w: &[f64], block: &[usize]) -> Affine {
+    Affine::new(block, w, c).unwrap()
 }
 
 /// A unit mass along $y = 0$, then along a second line, with a region each.
-fn kink(
-    second: AutoDiff<Affine>,
-    before: AutoDiff<Affine>,
-    after: AutoDiff<Affine>,
-) -> (System, State) {
+fn kink(second: Affine, before: Affine, after: Affine) -> (System, State) {
     let (mut flat, mut ramp) = (Rows::new(2), Rows::new(2));
     flat.push("flat track", affine(0.0, &[1.0], &[1])).unwrap();
     ramp.push("steep track", second).unwrap();

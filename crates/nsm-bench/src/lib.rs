@@ -3,6 +3,7 @@
 
 pub mod formula;
 pub mod kaufman_pai;
+pub mod patil_bruls;
 pub mod problem;
 mod scenario;
 
@@ -10,7 +11,7 @@ pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioE
 
 /// All scenarios, in the order of the papers.
 pub fn scenarios() -> Vec<Scenario> {
-    kaufman_pai::scenarios()
+    [kaufman_pai::scenarios(), patil_bruls::scenarios()].into_iter().flatten().collect()
 }
 
 /// The examples of the README, compiled and run with the doctests.

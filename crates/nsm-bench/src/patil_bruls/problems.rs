@@ -6,7 +6,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use nsm_constraints::{AutoDiff, ConstraintError, Expr, Rows, Scalar, Switching};
+use nsm_constraints::{Affine, AutoDiff, ConstraintError, Expr, Rows, Scalar, Switching};
 use nsm_model::{Mass, State, System, SystemError};
 
 /// A system with its start.
@@ -16,18 +16,6 @@ pub struct Problem {
     pub system: System,
     /// The start that the paper gives.
     pub start: State,
-}
-
-/// $c + \sum_k w_k q_k$ over the block.
-struct Affine(f64, Vec<f64>);
-impl Expr for Affine {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        self.1.iter().zip(q).fold(T::from(self.0), |sum, (&w, &q)| sum + q * w)
-    }
-}
-
-fn affine(c: f64, w: &[f64], block: &[usize]) -> Result<AutoDiff<Affine>, ConstraintError> {
-    AutoDiff::new(Affine(c, w.to_vec()), block)
 }
 
 /// $x - x_0 - r \cos(\varphi - \varphi_0)$.
@@ -67,13 +55,13 @@ pub enum Kink {
 pub fn track(kink: Kink) -> Result<Problem, SystemError> {
     let (l, slope) = (3.0, 1.0);
     let (mut flat, mut ramp) = (Rows::new(2), Rows::new(2));
-    flat.push("track", affine(0.0, &[1.0], &[1])?)?;
-    ramp.push("track", affine(slope * l, &[-slope, 1.0], &[0, 1])?)?;
+    flat.push("track", Affine::new(&[1], &[1.0], 0.0)?)?;
+    ramp.push("track", Affine::new(&[0, 1], &[-slope, 1.0], slope * l)?)?;
     let (before, after) = match kink {
-        Kink::Uphill => (affine(l, &[-1.0], &[0])?, affine(-l, &[1.0], &[0])?),
+        Kink::Uphill => (Affine::new(&[0], &[-1.0], l)?, Affine::new(&[0], &[1.0], -l)?),
         Kink::Backward => (
-            affine(0.5 * slope * l, &[-0.5 * slope, 1.0], &[0, 1])?,
-            affine(-0.5 * slope * l, &[0.5 * slope, -1.0], &[0, 1])?,
+            Affine::new(&[0, 1], &[-0.5 * slope, 1.0], 0.5 * slope * l)?,
+            Affine::new(&[0, 1], &[0.5 * slope, -1.0], -0.5 * slope * l)?,
         ),
     };
     let switching =
@@ -103,16 +91,16 @@ pub fn braiding_machine(second_radius: f64) -> Result<Problem, SystemError> {
     let (mut first, mut second) = (Rows::new(5), Rows::new(5));
     first.push("carrier x", on_circle(0.0, r, 0.0, [0, 2])?)?;
     first.push("carrier y", on_circle(0.0, r, FRAC_PI_2, [1, 2])?)?;
-    first.push("carrier angle", affine(0.0, &[1.0, -1.0], &[2, 3])?)?;
+    first.push("carrier angle", Affine::new(&[2, 3], &[1.0, -1.0], 0.0)?)?;
     second.push("carrier x", on_circle(centre, -second_radius, 0.0, [0, 2])?)?;
     second.push("carrier y", on_circle(0.0, -second_radius, FRAC_PI_2, [1, 2])?)?;
-    second.push("carrier angle", affine(-TAU, &[1.0, -1.0], &[2, 4])?)?;
+    second.push("carrier angle", Affine::new(&[2, 4], &[1.0, -1.0], -TAU)?)?;
     let switching = Switching::new(5)
-        .with_mode("first gear", affine(PI, &[-1.0], &[3])?, first)?
-        .with_mode("second gear", affine(-PI, &[1.0], &[3])?, second)?;
+        .with_mode("first gear", Affine::new(&[3], &[-1.0], PI)?, first)?
+        .with_mode("second gear", Affine::new(&[3], &[1.0], -PI)?, second)?;
     let system = System::new(mass)
         .with_names(&["x_C", "y_C", "phi_C", "phi_G", "phi_G'"])?
-        .with_equality("gears", affine(0.0, &[1.0, 1.0], &[3, 4])?)?
+        .with_equality("gears", Affine::new(&[3, 4], &[1.0, 1.0], 0.0)?)?
         .with_switching(switching)?;
     let omega = 1.6;
     let v = [0.0, 2.0 * omega, omega, omega, -omega];
@@ -139,22 +127,22 @@ pub fn pothole() -> Result<Problem, SystemError> {
     let out_angle = in_angle + 2.0 * f64::asin(0.5 * width / r);
     let (mut left, mut first) = (Rows::new(3), Rows::new(3));
     let (mut second, mut right) = (Rows::new(3), Rows::new(3));
-    left.push("rolling", affine(0.0, &[1.0, -r], &[0, 2])?)?;
-    left.push("height", affine(-r, &[1.0], &[1])?)?;
+    left.push("rolling", Affine::new(&[0, 2], &[1.0, -r], 0.0)?)?;
+    left.push("height", Affine::new(&[1], &[1.0], -r)?)?;
     first.push("pivot x", on_circle(l, r, in_angle + FRAC_PI_2, [0, 2])?)?;
     first.push("pivot y", on_circle(0.0, r, in_angle, [1, 2])?)?;
     second.push("pivot x", on_circle(l + width, r, out_angle + FRAC_PI_2, [0, 2])?)?;
     second.push("pivot y", on_circle(0.0, r, out_angle, [1, 2])?)?;
-    right.push("rolling", affine(-l - width + r * out_angle, &[1.0, -r], &[0, 2])?)?;
-    right.push("height", affine(-r, &[1.0], &[1])?)?;
+    right.push("rolling", Affine::new(&[0, 2], &[1.0, -r], -l - width + r * out_angle)?)?;
+    right.push("height", Affine::new(&[1], &[1.0], -r)?)?;
     let switching = Switching::new(3)
-        .with_mode("left road", affine(l, &[-1.0], &[0])?, left)?
+        .with_mode("left road", Affine::new(&[0], &[-1.0], l)?, left)?
         .with_mode("left edge", AutoDiff::new(Between(l, middle), &[0])?, first)?
         .with_mode("right edge", AutoDiff::new(Between(middle, l + width), &[0])?, second)?
-        .with_mode("right road", affine(-l - width, &[1.0], &[0])?, right)?;
+        .with_mode("right road", Affine::new(&[0], &[1.0], -l - width)?, right)?;
     let system = System::new(Mass::diagonal(&[m, m, 0.5 * m * r * r])?)
         .with_names(&["x", "y", "phi"])?
-        .with_potential("gravity", affine(0.0, &[m * g], &[1])?)?
+        .with_potential("gravity", Affine::new(&[1], &[m * g], 0.0)?)?
         .with_switching(switching)?;
     let start = State::new(&system, &[0.0, r, 0.0], &[speed, 0.0, speed / r])?;
     Ok(Problem { system, start })
@@ -171,7 +159,7 @@ pub fn cam(inertia: f64) -> Result<Problem, SystemError> {
     rows.push("follower", AutoDiff::new(Profile { r0, a }, &[0, 1])?)?;
     let system = System::new(Mass::diagonal(&[m, inertia])?)
         .with_names(&["y", "theta"])?
-        .with_potential("load", affine(0.0, &[force], &[0])?)?
+        .with_potential("load", Affine::new(&[0], &[force], 0.0)?)?
         .with_switching(Switching::periodic("turn", 1, 0.0, TAU, rows)?)?;
     let start = State::new(&system, &[r0, 0.0], &[0.5 * a * omega, omega])?;
     Ok(Problem { system, start })
