@@ -64,7 +64,7 @@ fn record<S: Stepper<State = State>>(
     let mut watch = |step: usize, s: &State, m: &Measurement, events: &Events| {
         jumps.extend(events.iter().map(|e| (e.t, last, m.kinetic)));
         last = m.kinetic;
-        if step % every == 0 || !events.is_empty() {
+        if step.is_multiple_of(every) || !events.is_empty() {
             positions.push((s.t, s.q.clone()));
             kinetic.push([s.t, m.kinetic]);
             energy.push([s.t, m.energy()]);
