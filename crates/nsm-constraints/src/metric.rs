@@ -107,6 +107,7 @@ impl Metric {
     }
 
     /// Number of coordinates.
+    #[inline]
     pub fn dimension(&self) -> usize {
         match &self.shape {
             Shape::Diagonal(w) => w.len(),
@@ -182,6 +183,7 @@ impl Metric {
     }
 
     /// Adds $W a$ to `out`, for a sparse vector $a$ given by its columns and values.
+    #[inline]
     pub fn add_applied(&self, columns: &[usize], values: &[f64], out: &mut [f64]) {
         for (&i, a) in columns.iter().zip(values) {
             match &self.shape {

@@ -220,7 +220,8 @@ fn clear(metric: &Metric, columns: &[usize], weighted: &mut [f64]) {
     }
 }
 
-fn positive(value: f64, contact: usize) -> Result<f64, ReflectError> {
+/// Refuses a metric that is not positive along a contact.
+pub(crate) fn positive(value: f64, contact: usize) -> Result<f64, ReflectError> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
     } else if value.is_nan() {

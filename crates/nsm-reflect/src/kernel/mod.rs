@@ -52,35 +52,54 @@ pub struct Kernel {
     pub tolerance: ContactTolerance,
     /// Most rounds of one impact; by default 1000 and another 100 for every candidate.
     pub max_rounds: Option<usize>,
-    /// Velocities $v = Wp$ where `known` is current.
-    v: Vec<f64>,
-    known: Vec<u64>,
-    /// Coordinate to slots: a linked list through `links`.
-    heads: Vec<usize>,
+    nodes: Vec<Node>,
+    /// Coordinate to slots: linked lists of (slot, next), entered through [`Node::head`].
     links: Vec<(usize, usize)>,
     /// Current impact, current round: stamps.
     impact: u64,
     round: u64,
-    /// Coordinates that changed, with momentum and velocity before the impact.
+    /// Coordinates that the impact changed, with momentum and velocity before.
     touched: Vec<(usize, f64, f64)>,
-    touched_stamp: Vec<u64>,
+    /// Coordinates whose momentum, and whose velocity, the round changed.
     changed: Vec<usize>,
-    changed_stamp: Vec<u64>,
     refreshed: Vec<usize>,
-    refreshed_stamp: Vec<u64>,
     /// Change of the momenta of one island, zero between islands.
     delta: Vec<f64>,
-    /// By slot, that is by position in the list of candidates.
-    rates: Vec<f64>,
-    scales: Vec<f64>,
+    slots: Vec<Slot>,
     impulses: Vec<f64>,
-    seen: Vec<u64>,
     violating: Vec<usize>,
     closed: Vec<usize>,
     /// Slots that are brought to rest instead of rebounding.
     plastic: Vec<bool>,
     islands: Islands,
     multipliers: Multipliers,
+}
+
+/// What is known of a coordinate in the current impact.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    /// Velocity $(Wp)_k$.
+    v: f64,
+    /// First link of the slots that depend on it.
+    head: usize,
+    /// Impact in which velocity and head are valid.
+    known: u64,
+    /// Impact in which it was touched last.
+    touched: u64,
+    /// Rounds in which momentum and velocity changed last.
+    changed: u64,
+    refreshed: u64,
+}
+
+/// What is known of a candidate in the current impact.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// $\nabla g^\top W p$.
+    rate: f64,
+    /// Largest scale of the rate seen so far, see [`ContactTolerance`].
+    scale: f64,
+    /// Round in which it was evaluated last.
+    seen: u64,
 }
 
 impl Kernel {
@@ -90,23 +109,16 @@ impl Kernel {
         Self {
             tolerance,
             max_rounds: None,
-            v: vec![0.0; dimension],
-            known: vec![0; dimension],
-            heads: vec![NONE; dimension],
+            nodes: vec![Node::default(); dimension],
             links: Vec::with_capacity(4 * contacts),
             impact: 0,
             round: 0,
             touched: Vec::with_capacity(dimension),
-            touched_stamp: vec![0; dimension],
             changed: Vec::with_capacity(dimension),
-            changed_stamp: vec![0; dimension],
             refreshed: Vec::with_capacity(dimension),
-            refreshed_stamp: vec![0; dimension],
             delta: vec![0.0; dimension],
-            rates: Vec::with_capacity(contacts),
-            scales: Vec::with_capacity(contacts),
+            slots: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
-            seen: Vec::with_capacity(contacts),
             violating: Vec::with_capacity(contacts),
             closed: Vec::with_capacity(contacts),
             plastic: Vec::with_capacity(contacts),
@@ -154,7 +166,7 @@ impl Kernel {
         candidates: &[usize],
         p: &mut [f64],
     ) -> Result<Certificate, ReflectError> {
-        let n = self.v.len();
+        let n = self.nodes.len();
         for (what, length) in [("the momentum", p.len()), ("the metric", metric.dimension())] {
             if length != n {
                 return Err(ReflectError::Length { what, length, expected: n });
@@ -219,27 +231,34 @@ impl Kernel {
 
     /// Rates of all candidates at the start.
     fn start(&mut self, impact: Impact<'_>, p: &[f64]) -> Result<(), ReflectError> {
-        let slots = impact.candidates.len();
-        self.round += 1;
-        self.violating.clear();
-        for list in [&mut self.rates, &mut self.scales] {
-            list.clear();
-            list.resize(slots, 0.0);
-        }
-        self.seen.clear();
-        self.seen.resize(slots, 0);
+        let Self { tolerance, nodes, slots, violating, impact: now, .. } = self;
+        let diagonal = impact.metric.as_diagonal();
+        slots.clear();
+        violating.clear();
         let mut sum = 0.0;
-        for slot in 0..slots {
-            let (columns, _) = impact.row(slot);
-            for &k in columns {
-                if self.known[k] != self.impact {
-                    self.known[k] = self.impact;
-                    self.heads[k] = NONE;
-                    self.v[k] = impact.metric.apply_row(k, p);
+        for slot in 0..impact.candidates.len() {
+            let (columns, values) = impact.row(slot);
+            let (mut rate, mut scale) = (0.0, 0.0);
+            for (&k, g) in columns.iter().zip(values) {
+                let node = &mut nodes[k];
+                if node.known != *now {
+                    node.known = *now;
+                    node.head = NONE;
+                    node.v = match diagonal {
+                        Some(w) => w[k] * p[k],
+                        None => impact.metric.apply_row(k, p),
+                    };
                 }
+                rate += g * node.v;
+                scale += g.abs() * (node.v.abs() + tolerance.speed);
             }
-            sum += self.evaluate(impact, slot);
+            slots.push(Slot { rate, scale, seen: 0 });
+            sum += scale;
+            if rate < -tolerance.velocity * scale {
+                violating.push(slot);
+            }
         }
+        self.round += 1;
         self.check_finite(impact, sum)
     }
 
@@ -248,30 +267,34 @@ impl Kernel {
         self.links.clear();
         for slot in 0..impact.candidates.len() {
             for &k in impact.row(slot).0 {
-                self.links.push((slot, self.heads[k]));
-                self.heads[k] = self.links.len() - 1;
+                let head = std::mem::replace(&mut self.nodes[k].head, self.links.len());
+                self.links.push((slot, head));
             }
         }
     }
 
-    /// Rate of one candidate; notes whether it approaches.
-    fn evaluate(&mut self, impact: Impact<'_>, slot: usize) -> f64 {
+    /// Rate of one candidate now, and whether it approaches.
+    #[inline]
+    fn evaluate(&mut self, impact: Impact<'_>, slot: usize) -> (f64, bool) {
         let (columns, values) = impact.row(slot);
-        let (rate, scale) = self.tolerance.rate(columns, values, &self.v);
-        self.rates[slot] = rate;
-        let scale = scale.max(self.scales[slot]);
-        self.scales[slot] = scale;
-        if rate < -self.tolerance.velocity * scale {
-            self.violating.push(slot);
+        let (mut rate, mut scale) = (0.0, 0.0);
+        for (&k, g) in columns.iter().zip(values) {
+            let v = self.nodes[k].v;
+            rate += g * v;
+            scale += g.abs() * (v.abs() + self.tolerance.speed);
         }
-        rate
+        let known = &mut self.slots[slot];
+        known.rate = rate;
+        known.scale = known.scale.max(scale);
+        (rate, rate < -self.tolerance.velocity * known.scale)
     }
 
+    /// `sum` is finite unless a rate or a scale is not.
     fn check_finite(&self, impact: Impact<'_>, sum: f64) -> Result<(), ReflectError> {
         if sum.is_finite() {
             return Ok(());
         }
-        match self.rates.iter().position(|r| !r.is_finite()) {
+        match self.slots.iter().position(|s| !s.rate.is_finite() || !s.scale.is_finite()) {
             Some(slot) => {
                 let contact = impact.candidates[slot];
                 Err(ReflectError::NotFinite { what: "the rate", contact })
@@ -282,27 +305,39 @@ impl Kernel {
 
     /// Velocities and rates that the round has changed.
     fn refresh(&mut self, impact: Impact<'_>, p: &[f64]) -> Result<(), ReflectError> {
-        self.refreshed.clear();
-        let Self { v, known, impact: now, round, changed, refreshed, refreshed_stamp, .. } = self;
-        for &k in &*changed {
-            impact.metric.for_coupled(k, |j| {
-                if known[j] == *now && refreshed_stamp[j] != *round {
-                    refreshed_stamp[j] = *round;
-                    refreshed.push(j);
-                    v[j] = impact.metric.apply_row(j, p);
-                }
-            });
+        let Self { nodes, impact: now, round, changed, refreshed, .. } = self;
+        if let Some(w) = impact.metric.as_diagonal() {
+            std::mem::swap(changed, refreshed);
+            for &k in &*refreshed {
+                nodes[k].v = w[k] * p[k];
+            }
+        } else {
+            refreshed.clear();
+            for &k in &*changed {
+                impact.metric.for_coupled(k, |j| {
+                    let node = &mut nodes[j];
+                    if node.known == *now && node.refreshed != *round {
+                        node.refreshed = *round;
+                        node.v = impact.metric.apply_row(j, p);
+                        refreshed.push(j);
+                    }
+                });
+            }
         }
         self.changed.clear();
         self.violating.clear();
         let mut sum = 0.0;
         for index in 0..self.refreshed.len() {
-            let mut link = self.heads[self.refreshed[index]];
+            let mut link = self.nodes[self.refreshed[index]].head;
             while link != NONE {
                 let (slot, next) = self.links[link];
-                if self.seen[slot] != self.round {
-                    self.seen[slot] = self.round;
-                    sum += self.evaluate(impact, slot);
+                if self.slots[slot].seen != self.round {
+                    self.slots[slot].seen = self.round;
+                    let (rate, approaches) = self.evaluate(impact, slot);
+                    sum += rate;
+                    if approaches {
+                        self.violating.push(slot);
+                    }
                 }
                 link = next;
             }
@@ -313,25 +348,25 @@ impl Kernel {
     }
 
     fn endless(&self, impact: Impact<'_>, rounds: usize) -> ReflectError {
-        let worst = (0..self.rates.len()).min_by(|&a, &b| self.rates[a].total_cmp(&self.rates[b]));
+        let approach = |slot: &usize| -self.slots[*slot].rate;
+        let worst = (0..self.slots.len()).max_by(|a, b| approach(a).total_cmp(&approach(b)));
         let slot = worst.unwrap_or(0);
-        ReflectError::Rounds {
-            contact: impact.candidates[slot],
-            residual: -self.rates[slot],
-            rounds,
-        }
+        ReflectError::Rounds { contact: impact.candidates[slot], residual: approach(&slot), rounds }
     }
 
     fn certify(&self, mut certificate: Certificate, p: &[f64]) -> Certificate {
-        for rate in &self.rates {
-            certificate.residual = certificate.residual.max(-rate);
+        for slot in &self.slots {
+            certificate.residual = certificate.residual.max(-slot.rate);
+        }
+        if certificate.rounds == 0 {
+            return certificate;
         }
         for impulse in &self.impulses {
             certificate.reflected += usize::from(*impulse != 0.0);
             certificate.least_impulse = certificate.least_impulse.min(*impulse);
         }
         for &(k, before, v) in &self.touched {
-            certificate.energy_change += 0.5 * (p[k] - before) * (self.v[k] + v);
+            certificate.energy_change += 0.5 * (p[k] - before) * (self.nodes[k].v + v);
         }
         certificate
     }

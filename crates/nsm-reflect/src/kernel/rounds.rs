@@ -1,7 +1,7 @@
 //! One round of each law: multipliers island by island, impulses added to the momenta.
 
 use super::{Impact, Kernel};
-use crate::multipliers::Island;
+use crate::multipliers::{Island, positive};
 use crate::{ReflectError, Restitution};
 
 /// How line 9 of Algorithm 2 \[KP\] is solved.
@@ -21,6 +21,13 @@ impl Kernel {
         p: &mut [f64],
         multiplier: Multiplier,
     ) -> Result<usize, ReflectError> {
+        if let &[slot] = &self.violating[..] {
+            let (columns, values) = impact.row(slot);
+            let square = self.multipliers.square(impact.metric, columns, values);
+            let square = positive(square, impact.candidates[slot])?;
+            self.push(impact, slot, -2.0 * self.slots[slot].rate / square, p);
+            return Ok(1);
+        }
         let Impact { metric, rows, candidates, .. } = impact;
         self.islands.group(metric, rows, candidates, &self.violating);
         let mut largest = 0;
@@ -28,7 +35,7 @@ impl Kernel {
             let slots = self.islands.island(k);
             largest = largest.max(slots.len());
             self.multipliers.q.clear();
-            self.multipliers.q.extend(slots.iter().map(|&slot| self.rates[slot]));
+            self.multipliers.q.extend(slots.iter().map(|&slot| self.slots[slot].rate));
             let island = Island { metric, rows, candidates, slots };
             match multiplier {
                 Multiplier::NonNegative => {
@@ -63,7 +70,8 @@ impl Kernel {
             self.closed.clear();
         }
         for slot in 0..slots {
-            let separates = self.rates[slot] > self.tolerance.velocity * self.scales[slot];
+            let separates =
+                self.slots[slot].rate > self.tolerance.velocity * self.slots[slot].scale;
             if self.plastic[slot] || !separates {
                 self.closed.push(slot);
             }
@@ -82,8 +90,9 @@ impl Kernel {
         let mut largest = 0;
         for k in 0..self.islands.len() {
             let slots = self.islands.island(k);
-            let approaches =
-                |&slot: &usize| self.rates[slot] < -self.tolerance.velocity * self.scales[slot];
+            let approaches = |&slot: &usize| {
+                self.slots[slot].rate < -self.tolerance.velocity * self.slots[slot].scale
+            };
             if !slots.iter().any(approaches) {
                 continue;
             }
@@ -91,7 +100,7 @@ impl Kernel {
             self.multipliers.q.clear();
             self.multipliers.q.extend(slots.iter().map(|&slot| {
                 let rebound = if self.plastic[slot] { 0.0 } else { e.of(candidates[slot]) };
-                self.rates[slot] + rebound * self.rates[slot].min(0.0)
+                self.slots[slot].rate + rebound * self.slots[slot].rate.min(0.0)
             }));
             let island = Island { metric, rows, candidates, slots };
             self.multipliers.project(island)?;
@@ -108,23 +117,20 @@ impl Kernel {
         p: &mut [f64],
     ) -> Result<usize, ReflectError> {
         for slot in 0..impact.candidates.len() {
-            let (columns, values) = impact.row(slot);
-            let (rate, scale) = self.tolerance.rate(columns, values, &self.v);
-            self.scales[slot] = scale.max(self.scales[slot]);
-            if rate >= -self.tolerance.velocity * self.scales[slot] {
+            let (rate, approaches) = self.evaluate(impact, slot);
+            if !approaches {
                 continue;
             }
+            let (columns, values) = impact.row(slot);
             let contact = impact.candidates[slot];
             let square = self.multipliers.square(impact.metric, columns, values);
-            if square.is_nan() || square <= 0.0 {
-                return Err(ReflectError::NotPositive { contact, value: square });
-            }
+            let square = positive(square, contact)?;
             self.push(impact, slot, -(1.0 + e.of(contact)) * rate / square, p);
             for &k in columns {
-                let Self { v, known, impact: now, .. } = self;
+                let Self { nodes, impact: now, .. } = self;
                 impact.metric.for_coupled(k, |j| {
-                    if known[j] == *now {
-                        v[j] = impact.metric.apply_row(j, p);
+                    if nodes[j].known == *now {
+                        nodes[j].v = impact.metric.apply_row(j, p);
                     }
                 });
             }
@@ -158,7 +164,7 @@ impl Kernel {
         if reflect {
             let (mut work, mut square) = (0.0, 0.0);
             for &c in &self.changed[first..] {
-                work += self.delta[c] * self.v[c];
+                work += self.delta[c] * self.nodes[c].v;
                 square += self.delta[c] * impact.metric.apply_row(c, &self.delta);
             }
             let s = -work / square;
@@ -188,12 +194,13 @@ impl Kernel {
     /// Remembers that a coordinate changes, and what it was before the impact.
     #[inline]
     fn touch(&mut self, c: usize, p: &[f64]) {
-        if self.touched_stamp[c] != self.impact {
-            self.touched_stamp[c] = self.impact;
-            self.touched.push((c, p[c], self.v[c]));
+        let node = &mut self.nodes[c];
+        if node.touched != self.impact {
+            node.touched = self.impact;
+            self.touched.push((c, p[c], node.v));
         }
-        if self.changed_stamp[c] != self.round {
-            self.changed_stamp[c] = self.round;
+        if node.changed != self.round {
+            node.changed = self.round;
             self.changed.push(c);
         }
     }
