@@ -44,11 +44,13 @@ impl<'a> ContactRows<'a> {
     }
 
     /// Rows whose pattern was checked before.
+    #[inline]
     pub(crate) fn of_pattern(starts: &'a [usize], columns: &'a [usize], values: &'a [f64]) -> Self {
         Self { starts, columns, values }
     }
 
     /// Number of rows.
+    #[inline]
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }

@@ -17,6 +17,7 @@ mod law;
 mod multipliers;
 mod reflector;
 mod shadow;
+mod sharing;
 
 pub use certificate::{Certificate, Symmetry};
 pub use contacts::ContactRows;

@@ -19,6 +19,7 @@ use nsm_solvers::small::gram::PivotedCholesky;
 
 use crate::chain::Chain;
 use crate::island_gram::IslandGram;
+use crate::sharing::Sharing;
 use crate::{ContactRows, ReflectError};
 
 /// Chains are looked for among islands above this size.
@@ -66,6 +67,7 @@ pub(crate) struct Multipliers {
     pub(crate) lambda: Vec<f64>,
     slack: Vec<f64>,
     nonnegative: GramNnls,
+    sharing: Sharing,
     normal_equation: PivotedCholesky,
     sparse: IslandGram,
     chain: Chain,
@@ -86,6 +88,7 @@ impl Multipliers {
             lambda: Vec::with_capacity(contacts),
             slack: Vec::with_capacity(contacts),
             nonnegative: GramNnls::new(capacity),
+            sharing: Sharing::new(capacity),
             normal_equation: PivotedCholesky::new(capacity),
             sparse: IslandGram::new(dimension, contacts),
             chain: Chain::new(contacts),
@@ -166,6 +169,9 @@ impl Multipliers {
             self.nonnegative = GramNnls::new(self.capacity);
         }
         let solved = self.nonnegative.solve(&self.gram, &self.q, &mut self.lambda);
+        if solved.is_ok() {
+            self.sharing.share(&self.gram, &self.q, self.nonnegative.slack(), &mut self.lambda);
+        }
         Ok(solved.map(drop).map_err(LcpError::from))
     }
 

@@ -144,6 +144,10 @@ impl Reflector {
         p: &mut [f64],
     ) -> Result<Certificate, ReflectError> {
         let Self { law, metric, kernel, starts, columns, equalities } = self;
+        if equalities.is_none() && g.len() == columns.len() {
+            let rows = ContactRows::of_pattern(starts, columns, g);
+            return kernel.reflect_checked(law, metric, rows, candidates, p);
+        }
         let rows = gather(system, metric, (starts, columns), equalities, (g, f), candidates)?;
         kernel.reflect_checked(law, metric, rows, candidates, p)
     }

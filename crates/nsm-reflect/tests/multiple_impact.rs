@@ -146,8 +146,7 @@ fn a_table_lands_on_four_legs_and_rises_without_turning() {
         let (certificate, impulses) = table.reflect(&law, &mut p).unwrap();
         close(&p, &[2.0, 0.0, 0.0], 1e-15);
         assert_eq!(certificate.rounds, 1);
-        assert!((impulses.iter().sum::<f64>() - 4.0).abs() < 1e-14, "{impulses:?}");
-        assert!(impulses.iter().all(|&l| l >= -1e-15));
+        close(&impulses, &[1.0; 4], 1e-14);
     }
 }
 
@@ -178,7 +177,8 @@ fn a_cube_with_block_mass_lands_flat_on_four_vertices() {
     let mut p = [0.0; 6];
     mass.multiply(&fall, &mut p);
     let before = p;
-    let (certificate, _) = cube.reflect(&ImpactLaw::Reflection, &mut p).unwrap();
+    let (certificate, impulses) = cube.reflect(&ImpactLaw::Reflection, &mut p).unwrap();
+    close(&impulses, &[1.0; 4], 1e-14);
     let mut v = [0.0; 6];
     mass.solve(&p, &mut v);
     close(&v, &[0.0, 0.0, 0.0, 0.3, 0.0, 1.0], 1e-14);

@@ -7,6 +7,7 @@ use crate::{Certificate, ContactRows, ImpactLaw, ReflectError};
 
 impl Kernel {
     /// The impact of a single contact in a diagonal metric.
+    #[inline]
     pub(super) fn bounce(
         &mut self,
         law: &ImpactLaw,

@@ -158,6 +158,7 @@ impl Kernel {
     }
 
     /// As [`reflect`](Kernel::reflect), for a law that was checked before.
+    #[inline]
     pub(crate) fn reflect_checked(
         &mut self,
         law: &ImpactLaw,
@@ -167,28 +168,41 @@ impl Kernel {
         p: &mut [f64],
     ) -> Result<Certificate, ReflectError> {
         let n = self.nodes.len();
-        for (what, length) in [("the momentum", p.len()), ("the metric", metric.dimension())] {
+        self.impulses.clear();
+        if let (&[contact], Some(w)) = (candidates, metric.as_diagonal())
+            && contact < rows.len()
+            && w.len() == n
+            && p.len() == n
+        {
+            self.impulses.push(0.0);
+            return self.bounce(law, w, rows, contact, p);
+        }
+        self.collide(Impact { law, metric, rows, candidates }, p)
+    }
+
+    /// The impact of any number of contacts, with what it needs for a retreat.
+    #[inline(never)]
+    fn collide(&mut self, impact: Impact<'_>, p: &mut [f64]) -> Result<Certificate, ReflectError> {
+        let (n, contacts) = (self.nodes.len(), impact.rows.len());
+        for (what, length) in [("the momentum", p.len()), ("the metric", impact.metric.dimension())]
+        {
             if length != n {
                 return Err(ReflectError::Length { what, length, expected: n });
             }
         }
-        if let Some(&contact) = candidates.iter().find(|&&i| i >= rows.len()) {
-            return Err(ReflectError::UnknownContact { contact, contacts: rows.len() });
+        if let Some(&contact) = impact.candidates.iter().find(|&&i| i >= contacts) {
+            return Err(ReflectError::UnknownContact { contact, contacts });
         }
-        self.impulses.clear();
-        self.impulses.resize(candidates.len(), 0.0);
-        if let (&[contact], Some(w)) = (candidates, metric.as_diagonal()) {
-            return self.bounce(law, w, rows, contact, p);
-        }
+        self.impulses.resize(impact.candidates.len(), 0.0);
         self.impact += 1;
         self.touched.clear();
         self.changed.clear();
-        let impact = Impact { law, metric, rows, candidates };
         let outcome = self.resolve(impact, p);
         if outcome.is_err() {
             for &(k, before, _) in &self.touched {
                 p[k] = before;
             }
+            self.impulses.fill(0.0);
         }
         outcome
     }
@@ -285,7 +299,9 @@ impl Kernel {
         }
         let known = &mut self.slots[slot];
         known.rate = rate;
-        known.scale = known.scale.max(scale);
+        if scale > known.scale {
+            known.scale = scale;
+        }
         (rate, rate < -self.tolerance.velocity * known.scale)
     }
 
@@ -356,7 +372,9 @@ impl Kernel {
 
     fn certify(&self, mut certificate: Certificate, p: &[f64]) -> Certificate {
         for slot in &self.slots {
-            certificate.residual = certificate.residual.max(-slot.rate);
+            if -slot.rate > certificate.residual {
+                certificate.residual = -slot.rate;
+            }
         }
         if certificate.rounds == 0 {
             return certificate;
