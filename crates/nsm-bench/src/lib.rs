@@ -6,12 +6,16 @@ pub mod kaufman_pai;
 pub mod patil_bruls;
 pub mod problem;
 mod scenario;
+pub mod tran_leok;
 
 pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status};
 
 /// All scenarios, in the order of the papers.
 pub fn scenarios() -> Vec<Scenario> {
-    [kaufman_pai::scenarios(), patil_bruls::scenarios()].into_iter().flatten().collect()
+    [kaufman_pai::scenarios(), tran_leok::scenarios(), patil_bruls::scenarios()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The examples of the README, compiled and run with the doctests.

@@ -454,3 +454,24 @@ fn a_pinned_body_swings_against_a_wall() {
     }
     assert!(impacts > 10, "{impacts}");
 }
+
+#[test]
+fn a_step_in_which_a_body_turns_too_far_is_split() {
+    let world = case(0);
+    let mut state = start();
+    state.bodies[0].pi = Vec3::new(40.0, -50.0, 60.0);
+    let energy = world.energy(&state);
+    let h = 0.1;
+    let body = &world.bodies()[0];
+    assert!(Lgvi::default().fly(body, &gravity(), 0.0, &state.bodies[0], h).is_err());
+    let mut stepper = Lgvci::default().stepper(&world, &state, h).unwrap();
+    let mut impacts = 0;
+    for k in 1..=2000 {
+        stepper.step(&mut state).unwrap();
+        impacts += stepper.events().len();
+        assert_eq!(state.t, f64::from(k) * h);
+        assert!(world.gap(0, 0, &state.bodies[0]) >= 0.0);
+    }
+    assert!(impacts > 20, "{impacts}");
+    assert!((world.energy(&state) - energy).abs() < 1e-12 * energy);
+}

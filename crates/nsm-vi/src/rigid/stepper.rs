@@ -60,84 +60,109 @@ impl<'a> LgvciStepper<'a> {
 
     /// Carries body `b` through a step from time `t`; adds its impacts to `pending`.
     fn advance(&mut self, b: usize, t: f64, report: &mut StepReport) -> Result<(), StepError> {
-        let world = self.world;
-        let (body, planes) = (&world.bodies()[b], world.planes());
-        let tie = self.method.tie * body.radius();
         let mut from = self.next[b];
         let (mut elapsed, mut touching, mut impacts) = (0.0, false, 0);
         loop {
-            let (now, left) = (t + elapsed, self.h - elapsed);
-            let Flight { end, iterations, residual } = self
-                .method
-                .flow
-                .fly(body, world.gravity(), now, &from, left)
-                .map_err(|unsolved| self.unsolved(b, now, unsolved))?;
-            report.iterations += iterations;
-            report.residual = report.residual.max(residual);
-            if !end.is_finite() {
-                let culprit = body.name().to_owned();
-                return Err(StepError::NotFinite { t: now, what: "the state", culprit });
-            }
-            let speed = SAFETY * body.speed_bound(&from).max(body.speed_bound(&end));
-            self.near.clear();
-            if let Some(shape) = body.shape() {
-                let reach = speed * left;
-                self.near.extend((0..planes.len()).filter(|&p| {
-                    // The ball around the body is the cheapest proof that the plane is out of reach.
-                    planes[p].signed_distance(&end.pose.x) - body.radius() <= reach
-                        && shape.plane_gap(&planes[p], &end.pose).gap <= reach
-                }));
-            }
-            if self.near.is_empty() {
-                self.next[b] = end;
-                return Ok(());
-            }
-            let mut approach = Approach {
-                body,
-                planes,
-                near: &self.near,
-                gravity: world.gravity(),
-                flow: &self.method.flow,
-                t: now,
-                from: &from,
-                speed,
-                iterations: 0,
-            };
-            let mut at = approach.measure(0.0, from);
-            let strikes = !touching
-                && at.gap <= tie
-                && self.impact.collect(body, planes, &self.near, &from, tie);
-            if !strikes {
-                let last = approach.measure(left, end);
-                let found = approach.first_contact(&last, touching || at.gap <= tie);
-                let found = match found {
-                    Ok(Contact::Bracket(bracket)) => self.touch(&mut approach, bracket).map(Some),
-                    Ok(Contact::Free) => Ok(None),
-                    // Within the tie the body may end slightly below the plane that it grazes.
-                    Ok(Contact::Stuck) if last.gap >= -tie => Ok(None),
-                    Ok(Contact::Stuck) => {
-                        return Err(self.accumulation(b, now, impacts));
-                    }
-                    Err(unsolved) => Err(unsolved),
-                };
-                report.iterations += approach.iterations;
-                let found = found.map_err(|unsolved| self.unsolved(b, now, unsolved))?;
-                let Some(sample) = found else {
-                    self.next[b] = end;
+            let left = self.h - elapsed;
+            let leg = self.fly(b, t + elapsed, from, left, report)?;
+            match self.first_contact(b, &leg, touching, impacts, report)? {
+                None if leg.tau == left => {
+                    self.next[b] = leg.end;
                     return Ok(());
-                };
-                at = sample;
-                self.impact.collect(body, planes, &self.near, &at.state, tie);
+                }
+                None => (elapsed, from, touching) = (elapsed + leg.tau, leg.end, false),
+                Some((tau, state)) => {
+                    (elapsed, from, touching) = (elapsed + tau, state, true);
+                    impacts += 1;
+                    if impacts > self.method.impact_limit {
+                        return Err(self.accumulation(b, t + elapsed, impacts));
+                    }
+                    self.strike(b, t + elapsed, &mut from, report)?;
+                }
             }
-            impacts += 1;
-            if impacts > self.method.impact_limit {
-                return Err(self.accumulation(b, now, impacts));
-            }
-            elapsed += at.tau;
-            from = at.state;
-            touching = true;
-            self.strike(b, t + elapsed, &mut from, report)?;
         }
+    }
+
+    /// Flies body `b` for the time `left`, or for a fraction of it where it would turn too far at once.
+    fn fly(
+        &self,
+        b: usize,
+        t: f64,
+        from: BodyState,
+        left: f64,
+        report: &mut StepReport,
+    ) -> Result<Leg, StepError> {
+        let body = &self.world.bodies()[b];
+        let mut tau = left;
+        let Flight { end, iterations, residual } = loop {
+            match self.method.flow.fly(body, self.world.gravity(), t, &from, tau) {
+                Ok(flight) => break flight,
+                Err(_) if tau > FRACTION * self.h => tau *= 0.5,
+                Err(unsolved) => return Err(self.unsolved(b, t, unsolved)),
+            }
+        };
+        report.iterations += iterations;
+        report.residual = report.residual.max(residual);
+        if !end.is_finite() {
+            let culprit = body.name().to_owned();
+            return Err(StepError::NotFinite { t, what: "the state", culprit });
+        }
+        Ok(Leg { t, from, tau, end })
+    }
+
+    /// When and in which state body `b` first strikes a plane on a leg; its touching points are collected.
+    fn first_contact(
+        &mut self,
+        b: usize,
+        leg: &Leg,
+        touching: bool,
+        impacts: usize,
+        report: &mut StepReport,
+    ) -> Result<Option<(f64, BodyState)>, StepError> {
+        let (body, planes) = (&self.world.bodies()[b], self.world.planes());
+        let Some(shape) = body.shape() else { return Ok(None) };
+        let speed = SAFETY * body.speed_bound(&leg.from).max(body.speed_bound(&leg.end));
+        let reach = speed * leg.tau;
+        self.near.clear();
+        self.near.extend((0..planes.len()).filter(|&p| {
+            // The ball around the body is the cheapest proof that the plane is out of reach.
+            planes[p].signed_distance(&leg.end.pose.x) - body.radius() <= reach
+                && shape.plane_gap(&planes[p], &leg.end.pose).gap <= reach
+        }));
+        if self.near.is_empty() {
+            return Ok(None);
+        }
+        let tie = self.method.tie * body.radius();
+        let mut approach = Approach {
+            body,
+            planes,
+            near: &self.near,
+            gravity: self.world.gravity(),
+            flow: &self.method.flow,
+            t: leg.t,
+            from: &leg.from,
+            speed,
+            iterations: 0,
+        };
+        let closed = approach.measure(0.0, leg.from).gap <= tie;
+        if closed && !touching && self.impact.collect(body, planes, &self.near, &leg.from, tie) {
+            return Ok(Some((0.0, leg.from)));
+        }
+        let last = approach.measure(leg.tau, leg.end);
+        let found = match approach.first_contact(&last, touching || closed) {
+            Ok(Contact::Bracket(bracket)) => self.touch(&mut approach, bracket).map(Some),
+            Ok(Contact::Free) => Ok(None),
+            // Within the tie the body may end slightly below the plane that it grazes.
+            Ok(Contact::Stuck) if last.gap >= -tie => Ok(None),
+            Ok(Contact::Stuck) => return Err(self.accumulation(b, leg.t, impacts)),
+            Err(unsolved) => Err(unsolved),
+        };
+        report.iterations += approach.iterations;
+        let found = found.map_err(|unsolved| self.unsolved(b, leg.t, unsolved))?;
+        Ok(found.map(|at| {
+            self.impact.collect(body, planes, &self.near, &at.state, tie);
+            (at.tau, at.state)
+        }))
     }
 
     /// The last sample before the gap turns negative.
@@ -217,6 +242,16 @@ impl<'a> LgvciStepper<'a> {
     }
 }
 
+/// A flight between impacts.
+struct Leg {
+    t: f64,
+    from: BodyState,
+    tau: f64,
+    end: BodyState,
+}
+
+/// A step may be split into parts as small as this fraction of it.
+const FRACTION: f64 = 1.0 / 64.0;
 /// The bound for the speed holds for the flight in continuous time; the discrete one follows it closely.
 const SAFETY: f64 = 1.25;
 

@@ -1,0 +1,25 @@
+//! Tran and Leok, Lie group variational collision integrators for a class of hybrid systems: the four
+//! hybrid systems of section 7, every number stated about them, and what lies beyond.
+
+mod beyond;
+mod cases;
+mod energy;
+mod impacts;
+mod mass;
+mod order;
+mod sensitivity;
+
+pub use cases::{Case, G, H, start};
+
+use crate::Scenario;
+
+/// All scenarios of the paper.
+pub fn scenarios() -> Vec<Scenario> {
+    let mut all = impacts::scenarios();
+    all.extend(energy::scenarios());
+    all.extend(sensitivity::scenarios());
+    all.extend(order::scenarios());
+    all.extend(mass::scenarios());
+    all.extend(beyond::scenarios());
+    all
+}
