@@ -188,7 +188,7 @@ fn momentum(_: Effort) -> Result<Findings, ScenarioError> {
     for case in Case::HORIZONTAL {
         let run = run(&Lgvci::default(), &case.world()?, start(), H, 100_000)?;
         for axis in ["x", "y"] {
-            let band = run.ledger.invariant(&format!("body γ {axis}"));
+            let band = run.ledger.invariant(&format!("body_p{axis}"));
             found.check(
                 format!("case {}: change of γ {axis}", case.name()),
                 band.map_or(f64::NAN, nsm_model::Band::width),

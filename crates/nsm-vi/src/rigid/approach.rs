@@ -8,7 +8,7 @@
 //! costs one evaluation of the gaps, at its end.
 //!
 //! After an impact $\varphi(0)$ is zero to rounding and says nothing; a positive value is then sought by halving
-//! from the right ([TL] Algorithm 5.2 tests `dist = 0`, which no floating-point number answers).
+//! from the right (\[TL\] Algorithm 5.2 tests `dist = 0`, which no floating-point number answers).
 
 use nsm_geom::{Plane, Vec3};
 use nsm_solvers::roots::Bracket;

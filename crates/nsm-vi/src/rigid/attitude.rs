@@ -2,9 +2,9 @@
 //! $$ S(g) = \mathrm{Asym}(F J_d) = F J_d - J_d F^\top. \tag{TL D.1} $$
 //!
 //! With $F = \exp S(f)$ it reads $G(f) = g$,
-//! $$ G(f) = c_1\,Jf + c_2\,f\times Jf, \tag{TL D.3} $$
+//! $$ G(f) = c_1 Jf + c_2 f\times Jf, \tag{TL D.3} $$
 //! in [Stumpff functions](nsm_geom::stumpff) of $|f|^2$, whose Jacobian is the one below (D.4). With
-//! $F = \mathrm{Cay}\,S(f)$ it reads $\tfrac{2}{1+|f|^2}(Jf + f\times Jf) = g$ (D.8); multiplied from the left by
+//! $F = \mathrm{Cay} S(f)$ it reads $\tfrac{2}{1+|f|^2}(Jf + f\times Jf) = g$ (D.8); multiplied from the left by
 //! the regular matrix $I - S(f)$ it becomes a polynomial of degree two,
 //! $$ g + g\times f + (g\cdot f)f - 2Jf = 0, $$
 //! which needs no division and is what is solved here. Both parametrise the same $F$.
@@ -12,7 +12,7 @@
 //! **Energy.** The step conserves $\tfrac12\Pi\cdot J^{-1}\Pi$ exactly where the equation is solved exactly.
 //! A Newton iteration that stops at its tolerance leaves an error that always has the same sign, and the
 //! energy drifts; one further step (the *polish*) leaves only rounding, which has no preferred sign. The
-//! result is kept as the increment $F - I = a\,S(f) + b\,S(f)^2$: the entries of $F$ itself carry rounding errors of
+//! result is kept as the increment $F - I = a S(f) + b S(f)^2$: the entries of $F$ itself carry rounding errors of
 //! the size of the unit, the same ones in every step of a steady rotation.
 
 use nsm_geom::{Mat3, Vec3, so3, stumpff::stumpff};
@@ -20,9 +20,9 @@ use nsm_geom::{Mat3, Vec3, so3, stumpff::stumpff};
 /// Which coordinates of the relative attitude $F$ are solved for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retraction {
-    /// $F = \exp S(f)$ ([TL] D.1).
+    /// $F = \exp S(f)$ (\[TL\] D.1).
     Exponential,
-    /// $F = \mathrm{Cay}\,S(f)$ ([TL] D.2): no transcendental functions.
+    /// $F = \mathrm{Cay} S(f)$ (\[TL\] D.2): no transcendental functions.
     #[default]
     Cayley,
 }
@@ -186,7 +186,7 @@ impl RelativeAttitude {
     }
 }
 
-/// $a\,S(f) + b\,S(f)^2$, using $S(f)^2 = ff^\top - |f|^2I$.
+/// $a S(f) + b S(f)^2$, using $S(f)^2 = ff^\top - |f|^2I$.
 #[inline]
 fn increment(a: f64, b: f64, f: &Vec3) -> Mat3 {
     let (bx, by, bz) = (b * f.x, b * f.y, b * f.z);

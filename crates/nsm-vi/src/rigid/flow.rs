@@ -1,11 +1,11 @@
 //! The Lie group variational integrator (LGVI): flight of one body over a time $\tau$.
 //!
-//! $$ x' = x + \tfrac\tau m\gamma + \tfrac{\tau^2}{2m}F_0, \qquad
-//!    \gamma' = \gamma + \tfrac\tau2(F_0 + F_1), \tag{TL 5.9a, b} $$
-//! $$ \tau\,S(\Pi + \tfrac\tau2M_0) = \mathrm{Asym}(F J_d), \qquad R' = RF, \qquad
-//!    \Pi' = F^\top(\Pi + \tfrac\tau2M_0) + \tfrac\tau2M_1, \tag{TL 5.9c–e} $$
-//! with the force $F$ (inertial frame) and torque $M$ (body frame) at both ends; [TL] has the constant weight
-//! alone, the general form is that of the full body problem [LLM]. It is symplectic, of second order, keeps
+//! $$ x_1 = x + \tfrac\tau m\gamma + \tfrac{\tau^2}{2m}F_0, \qquad
+//!    \gamma_1 = \gamma + \tfrac\tau2(F_0 + F_1), \tag{TL 5.9a, b} $$
+//! $$ \tau S(\Pi + \tfrac\tau2M_0) = \mathrm{Asym}(F J_d), \qquad R_1 = RF, \qquad
+//!    \Pi_1 = F^\top(\Pi + \tfrac\tau2M_0) + \tfrac\tau2M_1, \tag{TL 5.9c–e} $$
+//! with the force $F$ (inertial frame) and torque $M$ (body frame) at both ends; \[TL\] has the constant weight
+//! alone, the general form is that of the full body problem \[LLM\]. It is symplectic, of second order, keeps
 //! the momentum of every symmetry, and $x$ is exact where the force is constant. Without torque it conserves
 //! $\tfrac12\Pi\cdot J^{-1}\Pi$ exactly for every $\tau$.
 //!

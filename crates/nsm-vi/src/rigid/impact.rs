@@ -5,7 +5,7 @@
 //! $$ \gamma^+ = \gamma + \lambda n, \qquad \Pi^+ = \Pi + \lambda\chi, \qquad \lambda = -(1+e)\frac BA, \tag{TL 4.21} $$
 //! which conserves the energy at any configuration for $e = 1$. A point that does not approach is left alone.
 //! Several points that touch together (the corners of a face, two walls) are reflected together over those
-//! that approach, until none does: the generalized reflection of [KP].
+//! that approach, until none does: the generalized reflection of \[KP\].
 //!
 //! Optionally the impact steers the energy back to that at the start of the run,
 //! $\lambda = (-B + \sqrt{B^2 - 2A(E^- - E_0)})/A$: it hides the rounding of the flight rather than removing it.

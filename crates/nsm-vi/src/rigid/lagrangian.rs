@@ -1,7 +1,7 @@
 //! The Lagrangian form: two poses in, the next pose out, without momenta.
 //!
 //! From the discrete Euler–Lagrange equations, with steps $h_1$ before and $h_2$ after:
-//! $$ \tfrac m{h_2}(x_{k+1} - x_k) = \tfrac m{h_1}(x_k - x_{k-1}) + \tfrac{h_1+h_2}2\,mg, \qquad
+//! $$ \tfrac m{h_2}(x_{k+1} - x_k) = \tfrac m{h_1}(x_k - x_{k-1}) + \tfrac{h_1+h_2}2 mg, \qquad
 //!    \mathrm{Asym}\bigl(\tfrac1{h_1}J_dF_{k-1} - \tfrac1{h_2}F_kJ_d\bigr) = 0, \tag{TL 5.6, 5.10, 5.15} $$
 //! $F_k = R_k^\top R_{k+1}$. Equal steps give (5.6); $(h, \alpha h)$ gives the flight to an impact (5.10),
 //! $((1-\alpha)h, h)$ the one after the first step behind it (5.15). The discrete Legendre transforms lead
@@ -9,7 +9,7 @@
 //! $$ \mathbb F^-L_d: \gamma_k = \tfrac mh(x_{k+1}-x_k) - \tfrac h2mg,\ S(\Pi_k) = \tfrac1h\mathrm{Asym}(F_kJ_d);
 //!    \qquad \mathbb F^+L_d: \gamma_{k+1} = \tfrac mh(x_{k+1}-x_k) + \tfrac h2mg,\
 //!    S(\Pi_{k+1}) = \tfrac1h\mathrm{Asym}(J_dF_k). \tag{TL 5.7, 5.8} $$
-//! Here $g$ is the vector of gravity, $-g\,e_3$ in the paper. The body must be free of other loads.
+//! Here $g$ is the vector of gravity, $-g e_3$ in the paper. The body must be free of other loads.
 
 use nsm_geom::{Pose, Vec3, so3};
 
@@ -40,7 +40,7 @@ impl Lgvi {
     }
 }
 
-/// $\mathbb F^-L_d$: the state at `first` of the flight of duration `h` to `second` ([TL] 5.7).
+/// $\mathbb F^-L_d$: the state at `first` of the flight of duration `h` to `second` (\[TL\] 5.7).
 pub fn state_before(
     body: &RigidBody,
     gravity: &Vec3,
@@ -57,7 +57,7 @@ pub fn state_before(
     }
 }
 
-/// $\mathbb F^+L_d$: the state at `second` of the flight of duration `h` from `first` ([TL] 5.8).
+/// $\mathbb F^+L_d$: the state at `second` of the flight of duration `h` from `first` (\[TL\] 5.8).
 pub fn state_after(
     body: &RigidBody,
     gravity: &Vec3,
@@ -74,7 +74,7 @@ pub fn state_after(
     }
 }
 
-/// The discrete energy $E_d = -D_3L_d$ of a flight ([TL] 5.12).
+/// The discrete energy $E_d = -D_3L_d$ of a flight (\[TL\] 5.12).
 ///
 /// It differs from the energy by $O(h^2)$, and asking an impact to conserve it, (5.13a), contradicts the jump
 /// (4.21): it is here to be looked at, and no integrator uses it.

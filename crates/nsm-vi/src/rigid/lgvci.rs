@@ -1,4 +1,4 @@
-//! The Lie group variational collision integrator (LGVCI), [TL] Algorithm 5.2 in Hamiltonian form.
+//! The Lie group variational collision integrator (LGVCI), \[TL\] Algorithm 5.2 in Hamiltonian form.
 //!
 //! Over each step of size $h$ every body flies, is stopped at its first contact, jumps, and flies on for the
 //! rest of the step, as often as needed:
@@ -36,7 +36,7 @@ pub struct Lgvci {
 /// What an elastic impact does about the energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Jump {
-    /// It conserves it ([TL] 4.21).
+    /// It conserves it (\[TL\] 4.21).
     #[default]
     Conserving,
     /// It steers it back to that at the start, wherever a single point touches.

@@ -1,7 +1,7 @@
 //! What acts on a body besides uniform gravity and contact: potentials and torques.
 //!
 //! A load depends on time and pose. In the discrete action it is sampled at both ends of the step
-//! (trapezoidal rule, [LLM] for potentials, the discrete d'Alembert principle for the rest), which
+//! (trapezoidal rule, \[LLM\] for potentials, the discrete d'Alembert principle for the rest), which
 //! makes it a pair of half kicks around the free flow.
 
 use nsm_geom::{Pose, Vec3};

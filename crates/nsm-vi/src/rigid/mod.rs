@@ -1,7 +1,7 @@
 //! Rigid bodies on $SE(3)$: the Lie group variational integrator (LGVI) and, with impacts on planes, the
 //! Lie group variational collision integrator (LGVCI) of Tran and Leok.
 //!
-//! Conventions are those of [`nsm_geom`]: a body point $\rho$ lies at $x + R\rho$, $\dot R = R\,S(\Omega)$,
+//! Conventions are those of [`nsm_geom`]: a body point $\rho$ lies at $x + R\rho$, $\dot R = R S(\Omega)$,
 //! planes are $n\cdot z + D = 0$ with $n$ towards the free side, gaps $\Phi$ are positive when apart. Momenta are
 //! $\gamma = m\dot x$ in the inertial frame and $\Pi = J\Omega$ in the body frame; gravity is a vector.
 //!
@@ -30,8 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [TL]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid systems.
-//! - [LLM]: T. Lee, M. Leok and N. H. McClamroch, Lie group variational integrators for the full body
+//! - \[TL\]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid systems.
+//! - \[LLM\]: T. Lee, M. Leok and N. H. McClamroch, Lie group variational integrators for the full body
 //!   problem, Computer Methods in Applied Mechanics and Engineering 196 (2007).
 
 mod approach;

@@ -9,7 +9,7 @@ use super::{RigidState, RigidWorld};
 ///
 /// Tracked are, for each body `b`, the linear momentum `b_px` to `b_pz`, the angular momentum `b_Lx` to `b_Lz`
 /// about the origin (about the pin for a pinned body), and the translational plus potential energy `b_TPE` and
-/// rotational energy `b_RE` of [TL] section 7.2. The largest $\lVert R^\top R - I\rVert_F$ is the position residual.
+/// rotational energy `b_RE` of \[TL\] section 7.2. The largest $\lVert R^\top R - I\rVert_F$ is the position residual.
 #[derive(Debug)]
 pub struct RigidProbe<'a> {
     world: &'a RigidWorld,

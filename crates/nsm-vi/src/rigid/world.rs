@@ -1,6 +1,6 @@
 //! Bodies, the planes they may strike, and gravity.
 //!
-//! Contacts are numbered body by body: contact $b\,P + p$ is body $b$ against plane $p$ of $P$.
+//! Contacts are numbered body by body: contact $bP + p$ is body $b$ against plane $p$ of $P$.
 
 use nsm_geom::{Plane, Vec3, so3};
 
@@ -114,7 +114,7 @@ impl RigidWorld {
         format!("{body} / {plane}")
     }
 
-    /// Gap between a body and a plane, $\Phi$ of [TL] (6.9); infinite for a body without shape.
+    /// Gap between a body and a plane, $\Phi$ of \[TL\] (6.9); infinite for a body without shape.
     pub fn gap(&self, body: usize, plane: usize, state: &BodyState) -> f64 {
         match self.bodies[body].shape() {
             Some(shape) => shape.plane_gap(&self.planes[plane], &state.pose).gap,
