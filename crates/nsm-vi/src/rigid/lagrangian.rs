@@ -6,9 +6,10 @@
 //! $F_k = R_k^\top R_{k+1}$. Equal steps give (5.6); $(h, \alpha h)$ gives the flight to an impact (5.10),
 //! $((1-\alpha)h, h)$ the one after the first step behind it (5.15). The discrete Legendre transforms lead
 //! to the [Hamiltonian form](super::Lgvi) and back:
-//! $$ \mathbb F^-L_d: \gamma_k = \tfrac mh(x_{k+1}-x_k) - \tfrac h2mg,\ S(\Pi_k) = \tfrac1h\mathrm{Asym}(F_kJ_d);
-//!    \qquad \mathbb F^+L_d: \gamma_{k+1} = \tfrac mh(x_{k+1}-x_k) + \tfrac h2mg,\
-//!    S(\Pi_{k+1}) = \tfrac1h\mathrm{Asym}(J_dF_k). \tag{TL 5.7, 5.8} $$
+//! $$ \mathbb F^-L_d: \quad \gamma_k = \tfrac mh(x_{k+1}-x_k) - \tfrac h2mg, \quad
+//!    S(\Pi_k) = \tfrac1h\mathrm{Asym}(F_kJ_d), \tag{TL 5.7} $$
+//! $$ \mathbb F^+L_d: \quad \gamma_{k+1} = \tfrac mh(x_{k+1}-x_k) + \tfrac h2mg, \quad
+//!    S(\Pi_{k+1}) = \tfrac1h\mathrm{Asym}(J_dF_k). \tag{TL 5.8} $$
 //! Here $g$ is the vector of gravity, $-g e_3$ in the paper. The body must be free of other loads.
 
 use nsm_geom::{Pose, Vec3, so3};
