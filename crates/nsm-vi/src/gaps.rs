@@ -2,7 +2,7 @@
 //!
 //! Linearised at $\bar q$: $\tilde g(x) = g(\bar q) + \nabla g(\bar q)\cdot(x - \bar q)$. A linearised gap is no
 //! longer invariant under the rotations that its true form is invariant under, so angular momentum is
-//! lost; the option exists to show that ([KP] Figure 7.1d).
+//! lost; the option exists to show that (\[KP\] Figure 7.1d).
 
 use nsm_constraints::LinearisedRows;
 use nsm_model::System;

@@ -1,21 +1,21 @@
-//! The generalized variational integrator: [KP] Algorithm 1.
+//! The generalized variational integrator: \[KP\] Algorithm 1.
 //!
 //! One step from $(q, p)$:
-//! 1. predict $q^p$ by the step without contacts (equalities kept) ([KP] (7.1));
-//! 2. $\mathbb A = \lbrace g(q^p) \le 0 \rbrace \cup \lbrace g(q) = 0 \rbrace$ ([KP] (5.3));
+//! 1. predict $q^p$ by the step without contacts (equalities kept) (\[KP\] (7.1));
+//! 2. $\mathbb A = \lbrace g(q^p) \le 0 \rbrace \cup \lbrace g(q) = 0 \rbrace$ (\[KP\] (5.3));
 //! 3. reflect $p$ at the contacts of $\mathbb A$, conserving $H$ or the second-order numerical $H_2$;
-//! 4. $\mathbb S = \lbrace g(q) = 0,\ \nabla g \cdot M^{-1}p = 0 \rbrace$ ([KP] (6.1));
-//! 5. position update with equalities and with $\mathbb S$ pressing ([KP] (6.8));
-//! 6. momentum update, tangent to equalities and to the contacts of $\mathbb S$ that stay closed ([KP] (6.9)).
+//! 4. $\mathbb S = \lbrace g(q) \le 0,\ \nabla g \cdot M^{-1}p = 0 \rbrace$ (\[KP\] (6.1) has $g = 0$);
+//! 5. position update with equalities and with $\mathbb S$ pressing (\[KP\] (6.8));
+//! 6. momentum update, tangent to equalities and to the contacts of $\mathbb S$ that stay closed (\[KP\] (6.9)).
 //!
 //! If nothing reflects and $\mathbb S$ is empty, the prediction *is* the step and is not computed again.
 //! Momenta of symmetries are exact, free and smooth steps are symplectic; a collision step conserves
 //! energy but reverses orientation (its Jacobian has determinant $-1$ for one contact), contrary to the
-//! claim of [KP] section 6.2. Contacts are met up to one step early, and can penetrate: by $h^2F/2$ under
+//! claim of \[KP\] section 6.2. Contacts are met up to one step early, and can penetrate: by $h^2F/2$ under
 //! a pressing force, by $h|v|$ if a contact outside $\mathbb A$ is hit after the reflection. The ledger
 //! reports the depth; [`Gvi::repredict`] removes the second cause.
 
-use nsm_constraints::{ContactTolerance, smooth_set};
+use nsm_constraints::ContactTolerance;
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_reflect::ImpactLaw;
 
@@ -58,13 +58,15 @@ pub struct Gvi {
     pub quadrature: Quadrature,
     /// The energy that reflections conserve.
     pub energy: Energy,
-    /// The impact law.
+    /// The impact law. Laws that lose energy are applied as early as reflections are, so that a ball that
+    /// bounces out with $0 < e < 1$ sinks into its floor at a speed of the order of $hg$; with $e = 0$ it
+    /// comes to rest.
     pub law: ImpactLaw,
-    /// Linearise the gaps at the position before the last, $q^{t-1}$ ([KP] Figure 7.1d): conserves
+    /// Linearise the gaps at the position before the last, $q^{t-1}$ (\[KP\] Figure 7.1d): conserves
     /// energy, loses angular momentum.
     pub linearised: bool,
     /// Predict again after a reflection, and reflect until the predicted step is feasible or no contact
-    /// approaches: no longer [KP] Algorithm 1, but without its deep penetrations.
+    /// approaches: no longer \[KP\] Algorithm 1, but without its deep penetrations.
     pub repredict: bool,
     /// Thresholds.
     pub tolerances: Tolerances,
@@ -227,12 +229,12 @@ impl GviStepper<'_> {
         Err(StepError::NotFinite { t, what: "the gap", culprit })
     }
 
-    /// $\mathbb A(q^t, q^p)$, line 2.
+    /// $\mathbb A(q^t, q^p)$, line 2; a gap that is penetrated counts as closed.
     fn extended_active_set(&mut self) {
         self.candidates.clear();
         let (gaps, contact) = (self.gap.iter().zip(&self.predicted), self.contact);
         for (i, (gap, predicted)) in gaps.enumerate() {
-            if *predicted <= 0.0 || contact.is_closed(*gap) {
+            if *predicted <= 0.0 || *gap <= contact.gap {
                 self.candidates.push(i);
             }
         }
@@ -257,14 +259,7 @@ impl GviStepper<'_> {
                 break;
             }
             self.kernel.system.mass().solve(&self.p, &mut self.v);
-            smooth_set(
-                rows,
-                &self.gap,
-                self.impact.gradients(),
-                &self.v,
-                &self.contact,
-                &mut self.smooth,
-            );
+            self.smooth_set();
             if !reflected && self.smooth.is_empty() {
                 break;
             }
@@ -283,6 +278,25 @@ impl GviStepper<'_> {
         let closed = self.smooth.iter().filter(|&&i| self.contact.is_closed(self.predicted[i]));
         self.touching.extend(closed);
         Ok(reflected)
+    }
+
+    /// $\mathbb S(q^t, p^{t+})$, line 4. A contact at rest below its surface belongs to it too: the position
+    /// update lifts it out, where Algorithm 1 would let it sink.
+    fn smooth_set(&mut self) {
+        let rows = self.kernel.system.inequalities();
+        let (gradients, contact) = (self.impact.gradients(), self.contact);
+        self.smooth.clear();
+        for &i in &self.candidates {
+            if self.gap[i] <= contact.gap {
+                let gradient = &gradients[rows.span(i)];
+                let (rate, scale) = contact.rate(rows.columns(i), gradient, &self.v);
+                if rate.abs() <= contact.velocity * scale {
+                    self.smooth.push(i);
+                }
+            }
+        }
+        // Contacts found by a new prediction come last; the position update wants them in order.
+        self.smooth.sort_unstable();
     }
 
     /// Adds contacts that the new prediction violates; whether any contact is violated.

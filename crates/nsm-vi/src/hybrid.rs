@@ -3,12 +3,12 @@
 //! An unconstrained step that would end behind a contact is cut at the root of the gap, momentum is
 //! reflected at the contacts that are closed there, and the rest of the step follows. For comparison with
 //! [`Gvi`](crate::Gvi): a fraction of a step follows another numerical Hamiltonian than the full one, so
-//! energy wanders ([KP] section 1.3.2).
+//! energy wanders (\[KP\] section 1.3.2).
 //!
 //! [`EventHandling::All`] is robust: every event of a step, earliest first, roots bracketed inside what
 //! remains of the step. A contact that is pressed shut (closed, not approaching, no flight possible) has
 //! no event and is let through; these methods know no resting contact.
-//! [`EventHandling::OneUnchecked`] is the fragile form that blows up as [KP] Figures 1.4 and 5.1 show:
+//! [`EventHandling::OneUnchecked`] is the fragile form that blows up as \[KP\] Figures 1.4 and 5.1 show:
 //! one event per step, the root nearest to the start even if it lies before it, a reflection whether or
 //! not the contact approaches there, the rest of the step unchecked.
 

@@ -12,7 +12,7 @@ pub enum Energy {
     /// $H = \tfrac12 p^\top M^{-1} p + V$.
     #[default]
     Hamiltonian,
-    /// The numerical Hamiltonian of the base scheme to second order ([KP] section 5.1.1):
+    /// The numerical Hamiltonian of the base scheme to second order (\[KP\] section 5.1.1):
     /// $H_2 = H + h^2(\tfrac1{12} v^\top V'' v - \tfrac1{24} |\nabla V|^2_{M^{-1}})$ for Verlet,
     /// $H_2 = H - \tfrac{h^2}{24}(v^\top V'' v + |\nabla V|^2_{M^{-1}})$ for the midpoint rule.
     SecondOrder,

@@ -1,6 +1,6 @@
 //! The two halves of a variational step, shared by the integrators of this crate.
 //!
-//! Position update ([KP] (6.8)), then momentum update ([KP] (6.9)). The momentum is formed as
+//! Position update (\[KP\] (6.8)), then momentum update (\[KP\] (6.9)). The momentum is formed as
 //! $p_1 = p_0 + \text{constraint impulse} - \tfrac h2 (s_0 + s_1)$, which equals $D_2 L_d$ once the position
 //! update is solved, and does not divide differences of positions by $h$: momenta then stay exact to
 //! round-off however small the step.

@@ -1,6 +1,6 @@
 //! Discrete Lagrangians: the quadrature that makes an integrator of an action.
 //!
-//! With $v_h = (q_1 - q_0)/h$, $m = (q_0 + q_1)/2$ ([KP] (7.2), (7.3)):
+//! With $v_h = (q_1 - q_0)/h$, $m = (q_0 + q_1)/2$ (\[KP\] (7.2), (7.3)):
 //! $$ L_d^{\text{mid}} = h\,\big(\tfrac12 v_h^\top M v_h - V(m)\big), \qquad
 //!    L_d^{\text{Verlet}} = h\,\big(\tfrac12 v_h^\top M v_h - \tfrac12 V(q_0) - \tfrac12 V(q_1)\big). $$
 //! Both have the slot derivatives
@@ -185,6 +185,45 @@ impl<'a> DiscreteLagrangian<'a> {
         for (i, (a, b)) in q0.iter().zip(q1).enumerate() {
             self.velocity[i] = (b - a) / h;
             self.point[i] = 0.5 * (a + b);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nsm_constraints::{Affine, Central, Profile};
+    use nsm_model::Mass;
+
+    #[test]
+    fn slot_derivatives_are_those_of_the_value() {
+        let well = Profile::SexticWell { strength: 1.0 };
+        let mass = Mass::full(&[vec![2.0, 0.5], vec![0.5, 1.0]]).unwrap();
+        let system = System::new(mass)
+            .with_potential("well", Central::about(&[0, 1], &[0.0, 0.0], well).unwrap())
+            .unwrap()
+            .with_potential("weight", Affine::new(&[1], &[9.8], 1.0).unwrap())
+            .unwrap();
+        let (q0, q1, t, h, e) = ([0.3, -0.8], [0.5, -0.7], 0.2, 0.1, 1e-5);
+        for quadrature in [Quadrature::Midpoint, Quadrature::Verlet] {
+            let mut lagrangian = DiscreteLagrangian::new(&system, quadrature);
+            let (mut d1, mut d2) = ([0.0; 2], [0.0; 2]);
+            lagrangian.d1(&q0, &q1, t, h, &mut d1);
+            lagrangian.d2(&q0, &q1, t, h, &mut d2);
+            for i in 0..2 {
+                let mut by = |slot: usize| {
+                    let mut at = |s: f64| {
+                        let (mut a, mut b) = (q0, q1);
+                        let moved = if slot == 0 { &mut a } else { &mut b };
+                        moved[i] += s;
+                        lagrangian.value(&a, &b, t, h)
+                    };
+                    (at(e) - at(-e)) / (2.0 * e)
+                };
+                let (by_first, by_second) = (by(0), by(1));
+                assert!((by_first - d1[i]).abs() < 1e-9, "{by_first} against {}", d1[i]);
+                assert!((by_second - d2[i]).abs() < 1e-9, "{by_second} against {}", d2[i]);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The position update: a step that holds equality constraints and lets smooth contacts press.
 //!
-//! Given $(q, p)$ and the smooth set $\mathbb S$, find $x$ with ([KP] (6.8))
+//! Given $(q, p)$ and the smooth set $\mathbb S$, find $x$ with (\[KP\] (6.8))
 //! $$ D_1 L_d(q, x) + p + G_{\mathbb S}(q)\lambda + F(q)\nu = 0, \qquad
 //!    0 \le \lambda \perp g_{\mathbb S}(x) \ge 0, \qquad f(x) = 0 . $$
 //! Constraint forces act along gradients at the *start*, constraints hold at the *end*, so the matrix

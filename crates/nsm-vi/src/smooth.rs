@@ -2,7 +2,7 @@
 //!
 //! $$ D_1 L_d(q, x) + p + N(q)\lambda = 0, \qquad 0 \le \lambda \perp g(x) \ge 0, \qquad
 //!    p_1 = D_2 L_d(q, x) + N(x)\mu, \qquad N(x)^\top M^{-1} p_1 = 0 $$
-//! ([KP] (4.5)–(4.8)), $N$ being the gradients of the gaps that are closed at the point. Symplectic and
+//! (\[KP\] (4.5)–(4.8)), $N$ being the gradients of the gaps that are closed at the point. Symplectic and
 //! momentum conserving. It presumes smooth motion: contacts are never hit, only slid along and left.
 //! Gaps that close during a step are held from its end on, which is an inelastic landing.
 

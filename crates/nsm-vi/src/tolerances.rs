@@ -5,7 +5,7 @@ use nsm_model::SystemError;
 
 /// When a gap counts as closed, a velocity as zero, and an equation as solved.
 ///
-/// Exact comparisons with zero, as [KP] print them, lose contacts to round-off and let the impact law
+/// Exact comparisons with zero, as \[KP\] print them, lose contacts to round-off and let the impact law
 /// run for ever; every comparison of the integrators goes through these numbers instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {

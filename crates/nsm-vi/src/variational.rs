@@ -4,7 +4,7 @@
 //!    p_{k+1} = D_2 L_d(q_k, q_{k+1}) + F(q_{k+1})\xi, \quad F^\top M^{-1} p_{k+1} = 0 . $$
 //! Without equalities this is implicit midpoint or Störmer–Verlet; with them and Verlet it is RATTLE.
 //! Symplectic, order 2, symmetric in time; momenta of symmetries are exact. Inequalities of the system
-//! are ignored: this is also the predictor of the methods that do not ([KP] (7.1)).
+//! are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 

@@ -10,7 +10,7 @@ use nsm_model::{
 };
 use nsm_vi::{
     ConstraintAt, ContactForce, Direct, DiscreteSmooth, Energy, EventHandling, Gvi, Hybrid,
-    Newmark, Quadrature, Variational,
+    ImpactLaw, Newmark, Quadrature, Restitution, Variational,
 };
 
 fn ledger(
@@ -233,5 +233,83 @@ fn a_force_that_drags_dissipates_and_keeps_the_order() {
         };
         let order = (error(40) / error(80)).log2();
         assert!((order - 2.0).abs() < 0.05, "{quadrature:?}: order {order}");
+    }
+}
+
+#[test]
+fn impact_laws_lose_what_they_say() {
+    let (system, start) = ball();
+    for e in [0.0, 0.5, 1.0] {
+        let law = ImpactLaw::Newton(Restitution::Uniform(e));
+        let method = Gvi { law, ..Gvi::new(0.01, Quadrature::Verlet) };
+        let mut stepper = method.stepper(&system).unwrap();
+        let mut state = start.clone();
+        let mut before = state.v[0];
+        while stepper.events().is_empty() {
+            before = state.v[0];
+            stepper.step(&mut state).unwrap();
+        }
+        let event = stepper.events().iter().next().unwrap();
+        let loss = -0.5 * (1.0 - e * e) * before * before;
+        assert!((event.energy_change - loss).abs() < 1e-13, "{e}: {}", event.energy_change);
+        assert!((event.impulses[0] + (1.0 + e) * before).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn a_plastic_ball_comes_to_rest_on_the_floor() {
+    let (system, start) = ball();
+    let h = 0.01;
+    let law = ImpactLaw::Newton(Restitution::PLASTIC);
+    let method = Gvi { law, ..Gvi::new(h, Quadrature::Verlet) };
+    let mut stepper = method.stepper(&system).unwrap();
+    let mut state = start;
+    for _ in 0..1000 {
+        stepper.step(&mut state).unwrap();
+        assert!(state.q[0] >= -h * h * 9.8, "{}", state.q[0]);
+    }
+    assert!(state.q[0].abs() < 1e-12 && state.p[0] == 0.0, "{state:?}");
+}
+
+#[test]
+fn the_numerical_hamiltonian_is_kept_to_fourth_order() {
+    // H2 = H + h²(1/12 v V'' v - 1/24 |∇V|²) for Verlet, H - h²/24 (v V'' v + |∇V|²) for the midpoint rule.
+    let (system, start) = oscillator();
+    for (quadrature, a, b) in [
+        (Quadrature::Verlet, 1.0 / 12.0, -1.0 / 24.0),
+        (Quadrature::Midpoint, -1.0 / 24.0, -1.0 / 24.0),
+    ] {
+        let drift = |h: f64, order: f64| {
+            let shadow = |state: &State| {
+                let rows = system.potential();
+                let (mut gradient, mut scratch) = ([0.0; 4], [0.0; 4]);
+                rows.add_sum_gradient(&state.q, 0.0, &mut scratch, &mut gradient);
+                let mut hessian = vec![0.0; rows.hessian_entries().len()];
+                rows.sum_hessian(&state.q, 0.0, &mut hessian);
+                let curvature: f64 = rows
+                    .hessian_entries()
+                    .iter()
+                    .zip(&hessian)
+                    .map(|(&(i, j), value)| state.v[i] * value * state.v[j])
+                    .sum();
+                let force: f64 = gradient.iter().map(|g| g * g).sum();
+                let energy = system.mass().kinetic_energy(&state.v) + rows.sum(&state.q, 0.0);
+                energy + order * h * h * (a * curvature + b * force)
+            };
+            let mut stepper = Variational::new(h, quadrature).stepper(&system).unwrap();
+            let mut state = start.clone();
+            let (first, mut worst) = (shadow(&state), 0.0_f64);
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most a hundred
+            let steps = (0.5 / h).round() as usize;
+            for _ in 0..steps {
+                stepper.step(&mut state).unwrap();
+                worst = worst.max((shadow(&state) - first).abs());
+            }
+            worst
+        };
+        let second = (drift(0.01, 0.0) / drift(0.005, 0.0)).log2();
+        let fourth = (drift(0.01, 1.0) / drift(0.005, 1.0)).log2();
+        assert!((second - 2.0).abs() < 0.1, "{quadrature:?}: H to order {second}");
+        assert!((fourth - 4.0).abs() < 0.2, "{quadrature:?}: H2 to order {fourth}");
     }
 }

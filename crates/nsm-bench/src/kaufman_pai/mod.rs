@@ -1,5 +1,5 @@
 //! Kaufman & Pai, "Geometric numerical integration of inequality constrained, nonsmooth Hamiltonian
-//! systems" [KP]: its systems, and each of its figures as a scenario.
+//! systems" \[KP\]: its systems, and each of its figures as a scenario.
 
 mod ball;
 mod cradle;

@@ -1,7 +1,7 @@
 //! Direct methods: the contact force as one more force of an implicit scheme.
 //!
 //! Implicit midpoint with the constraint force at the end or at the middle of the step
-//! ([KP] (B.3)–(B.5)):
+//! (\[KP\] (B.3)–(B.5)):
 //! $$ q_1 = q_0 + \tfrac h2 M^{-1}(p_0 + p_1), \qquad
 //!    p_1 \in p_0 - h\,\nabla V(m) - h\,\partial I_A(y), \qquad y = q_1 \ \text{or}\ m = \tfrac12(q_0 + q_1). $$
 //! They are here for comparison. The end-point form dissipates by an amount that depends on where the
@@ -22,10 +22,10 @@ use update::{DirectUpdate, Scheme};
 /// Where a direct method enforces the constraints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConstraintAt {
-    /// At the end of the step ([KP] (B.5)).
+    /// At the end of the step (\[KP\] (B.5)).
     #[default]
     Endpoint,
-    /// At its middle ([KP] (B.4)).
+    /// At its middle (\[KP\] (B.4)).
     Midpoint,
 }
 

@@ -1,10 +1,10 @@
 //! Newmark methods with direct constraint forces, fully and implicitly–explicitly.
 //!
-//! With the slope $s = \nabla V - f$ and the constraint force $c = G\lambda + F\nu$ ([KP] (B.8), (B.9)):
+//! With the slope $s = \nabla V - f$ and the constraint force $c = G\lambda + F\nu$ (\[KP\] (B.8), (B.9)):
 //! $$ q_1 = q_0 + h v_0 - \tfrac{h^2}2 M^{-1}\big[(1-2\beta)(s_0 - c_0) + 2\beta(s_1 - c_1)\big], \qquad
 //!    v_1 = v_0 - h M^{-1}\big[(1-\gamma)(s_0 - c_0) + \gamma(s_1 - c_1)\big]. $$
 //! The implicit–explicit form of Kane et al. takes $\beta = \tfrac12$, $\gamma = 1$ for the constraint force alone
-//! ([KP] (B.10), (B.11)). Here for comparison, like all direct methods.
+//! (\[KP\] (B.10), (B.11)). Here for comparison, like all direct methods.
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 
@@ -17,10 +17,10 @@ use crate::tolerances::check_step;
 /// How a [`Newmark`] method weighs the constraint force over a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContactForce {
-    /// All of it at the end of the step ([KP] (B.10), (B.11)).
+    /// All of it at the end of the step (\[KP\] (B.10), (B.11)).
     #[default]
     Implicit,
-    /// As the other forces ([KP] (B.8), (B.9)); needs $\beta > 0$, since with $\beta = 0$ the force at the
+    /// As the other forces (\[KP\] (B.8), (B.9)); needs $\beta > 0$, since with $\beta = 0$ the force at the
     /// end of the step does not move the end of the step.
     Consistent,
 }

@@ -1,10 +1,10 @@
-//! The constrained minimisation behind every direct method ([KP] (B.12), (B.18), (B.19)).
+//! The constrained minimisation behind every direct method (\[KP\] (B.12), (B.18), (B.19)).
 //!
 //! With $y = q + \alpha(x - q)$ and $z = q + a(x - q)$ find $x$ and $\Lambda$ with
 //! $$ \tfrac1h M (x - q) + w\,s(z) - b = G(y)\Lambda + F(y)N, \qquad
 //!    0 \le \Lambda \perp g(y) \ge 0, \qquad f(y) = 0 . $$
 //! Constraint forces act along gradients at the place where the constraint holds: that fixes their size
-//! whatever the energy, which is why these methods lose or gain it ([KP] Theorem B.1). Semismooth
+//! whatever the energy, which is why these methods lose or gain it (\[KP\] Theorem B.1). Semismooth
 //! Newton on $\min(c\Lambda, g)$ with the exact curvature of the constraints; redundant contacts take the
 //! step and multipliers of minimum norm.
 
