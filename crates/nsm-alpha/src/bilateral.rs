@@ -23,6 +23,9 @@ struct Row<'a> {
     contact: Option<usize>,
 }
 
+/// A row set aside that is violated by more than this has come back to life, or contradicts the others.
+const REVIVED: f64 = 1e-8;
+
 /// The chosen rows and the scratch to evaluate them.
 pub(crate) struct Bilateral<'a> {
     system: &'a System,
@@ -151,19 +154,14 @@ impl<'a> Bilateral<'a> {
         self.rows.get(i).and_then(|r| r.contact)
     }
 
-    /// The row set aside that is violated most, if any is by more than `tolerance`.
-    pub(crate) fn violated_aside(
-        &mut self,
-        q: &[f64],
-        t: f64,
-        tolerance: f64,
-    ) -> Option<(&'a str, f64)> {
+    /// The row set aside that is violated most, if any is by more than [`REVIVED`].
+    pub(crate) fn violated_aside(&mut self, q: &[f64], t: f64) -> Option<(&'a str, f64)> {
         if self.aside.is_empty() {
             return None;
         }
         let local = self.system.switching().map(|s| s.local(self.mode, q, &mut self.local));
         let mut worst = None;
-        let mut largest = tolerance;
+        let mut largest = REVIVED;
         for row in &self.aside {
             let value = row.field.value(if row.local { local.unwrap_or(q) } else { q }, t);
             if value.abs() > largest || value.is_nan() {

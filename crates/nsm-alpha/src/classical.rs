@@ -191,7 +191,7 @@ impl Stepper for ClassicalAlphaStepper<'_> {
             changes += 1;
         }
         let end = &self.solver.end;
-        if let Some((name, _)) = self.rows.violated_aside(&end.q, end.t, 1e-6) {
+        if let Some((name, _)) = self.rows.violated_aside(&end.q, end.t) {
             // Rows set aside in a singular configuration may have come back to life.
             let constraint = name.to_owned();
             self.rows.choose(Some(mode), &[], &end.q, end.t);
@@ -199,7 +199,7 @@ impl Stepper for ClassicalAlphaStepper<'_> {
             solved = self.advance(mode)?;
             iterations += solved.iterations;
             let end = &self.solver.end;
-            if let Some((_, value)) = self.rows.violated_aside(&end.q, end.t, 1e-6) {
+            if let Some((_, value)) = self.rows.violated_aside(&end.q, end.t) {
                 return Err(AlphaError::Contradiction { constraint, value }.at(state.t));
             }
         }

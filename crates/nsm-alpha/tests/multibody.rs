@@ -106,6 +106,48 @@ fn redundant_rows_change_nothing() {
     assert!(distance(&with.q, &without.q) < 1e-9 && distance(&with.v, &without.v) < 1e-9);
 }
 
+/// $\tfrac12 k\,(y - 1)^2$ pulls one joint of the linkage.
+struct Pull(f64);
+impl Expr for Pull {
+    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+        (q[0] - 1.0) * (q[0] - 1.0) * (0.5 * self.0)
+    }
+}
+
+#[test]
+fn a_row_that_is_redundant_at_the_start_only_comes_back() {
+    // A parallelogram linkage stretched flat: there its coupler depends on its cranks.
+    struct Crank(f64);
+    impl Expr for Crank {
+        fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+            let x = q[0] - self.0;
+            (x * x + q[1] * q[1] - 1.0) * 0.5
+        }
+    }
+    let system = System::new(Mass::diagonal(&[1.0, 1.0, 3.0, 3.0]).unwrap())
+        .with_potential("pull", AutoDiff::new(Pull(5.0), &[3]).unwrap())
+        .unwrap()
+        .with_equality("first crank", AutoDiff::new(Crank(0.0), &[0, 1]).unwrap())
+        .unwrap()
+        .with_equality("second crank", AutoDiff::new(Crank(2.0), &[2, 3]).unwrap())
+        .unwrap()
+        .with_equality("coupler", AutoDiff::new(Rod(2.0), &[0, 1, 2, 3]).unwrap())
+        .unwrap();
+    let start = State::new(&system, &[1.0, 0.0, 3.0, 0.0], &[0.0, 1.0, 0.0, 1.0]).unwrap();
+    let check = |name: &str, (state, ledger): (State, nsm_model::Ledger)| {
+        assert!(ledger.position_residual < 1e-7, "{name}: {}", ledger.position_residual);
+        // The parallelogram moves as one body: both cranks at the same angle.
+        assert!((state.q[0] - state.q[2] + 2.0).abs() < 1e-6, "{name}: {:?}", state.q);
+        assert!(state.q[1] > 0.3, "{name}: {:?}", state.q);
+    };
+    let method = Nsga::new(1e-3, 0.8).unwrap();
+    check("NSGA", run(&system, &mut method.stepper(&system, &start).unwrap(), &start, 0.5));
+    let method = EventDriven::new(1e-3, 0.8).unwrap();
+    check("event", run(&system, &mut method.stepper(&system, &start).unwrap(), &start, 0.5));
+    let method = ClassicalAlpha::new(1e-3, Index::Three, 0.8).unwrap();
+    check("index 3", run(&system, &mut method.stepper(&system, &start).unwrap(), &start, 0.5));
+}
+
 /// $x - \sin t$.
 struct Driven;
 impl Expr for Driven {

@@ -268,7 +268,15 @@ impl EventDrivenStepper<'_> {
             if h <= 1e-12 * self.method.step {
                 break;
             }
-            let solved = self.solve(h)?;
+            let mut solved = self.solve(h)?;
+            if self.revived() {
+                solved = self.solve(h)?;
+                let end = &self.solver.end;
+                if let Some((name, value)) = self.rows.violated_aside(&end.q, end.t) {
+                    let error = AlphaError::Contradiction { constraint: name.into(), value };
+                    return Err(error.at(self.from.t));
+                }
+            }
             report.iterations += solved.iterations;
             report.residual = report.residual.max(solved.residual);
             if self.released()? {
@@ -286,6 +294,17 @@ impl EventDrivenStepper<'_> {
         self.from.t = t_end;
         report.closed = self.closed.len();
         Ok(report)
+    }
+
+    /// Chooses the rows anew at the end of the piece if one set aside has come back to life.
+    fn revived(&mut self) -> bool {
+        let Motion { t, q, .. } = &self.solver.end;
+        if self.rows.violated_aside(q, *t).is_none() {
+            return false;
+        }
+        self.rows.choose(Some(self.mode), &self.closed, q, *t);
+        self.solver.multipliers.fill(0.0);
+        true
     }
 
     fn culprit(&self) -> String {

@@ -111,6 +111,7 @@ impl Nsga {
             contacts: Contacts::new(system, &self.restitution)?,
             from: Motion::new(n),
             mode: start.mode,
+            rechosen: false,
             work: Work::new(n, m, k),
             events: Events::with_capacity(2, m + k + 1),
         };
@@ -134,6 +135,8 @@ pub struct NsgaStepper<'a> {
     /// The corrected $q_n, v_n$ with the smooth accelerations.
     from: Motion,
     mode: i64,
+    /// Whether redundant rows were chosen anew in this step.
+    rechosen: bool,
     work: Work,
     events: Events,
 }
@@ -308,8 +311,22 @@ impl NsgaStepper<'_> {
             let Self { crossing, from, .. } = self;
             crossing.check_surface(self.mode, mode, &from.q, from.t).map_err(|e| e.at(t))?;
         }
-        let (more, residual, closed, rounds) = self.jump_velocity(mode)?;
+        let (mut more, mut residual, mut closed, mut rounds) = self.jump_velocity(mode)?;
         iterations += more;
+        self.rechosen = false;
+        let end = self.solver.end.t;
+        if self.full.violated_aside(&self.work.q, end).is_some() {
+            // Rows set aside in a singular configuration have come back to life.
+            self.rechosen = true;
+            self.full.choose(Some(mode), &[], &self.work.q, end);
+            self.events.clear();
+            iterations += self.correct_position(mode)?;
+            (more, residual, closed, rounds) = self.jump_velocity(mode)?;
+            iterations += more;
+            if let Some((name, value)) = self.full.violated_aside(&self.work.q, end) {
+                return Err(AlphaError::Contradiction { constraint: name.into(), value }.at(t));
+            }
+        }
         Ok((StepReport { iterations, rounds, residual, closed }, mode))
     }
 
@@ -342,12 +359,11 @@ impl NsgaStepper<'_> {
         from.copy_from(&solver.end);
         from.q.copy_from_slice(&work.q);
         from.v.copy_from_slice(&work.v);
-        if mode != self.mode {
-            self.mode = mode;
-            if self.method.variant == Variant::Active {
-                self.choose_smooth(mode);
-                self.solver.accelerate(&mut self.from, &mut self.smooth)?;
-            }
+        let switched = mode != self.mode && self.method.variant == Variant::Active;
+        self.mode = mode;
+        if switched || self.rechosen {
+            self.choose_smooth(mode);
+            self.solver.accelerate(&mut self.from, &mut self.smooth)?;
         }
         Ok(())
     }
