@@ -17,7 +17,7 @@ pub enum AlphaError {
         /// Coordinate or constraint at which the elimination fails.
         culprit: String,
     },
-    /// The two sets of constraints do not meet on the switching surface [PB, section 2.1.1].
+    /// The two sets of constraints do not meet on the switching surface (Patil & Brüls, section 2.1.1).
     #[error(
         "modes `{from}` and `{to}` do not meet: where the constraints of `{from}` reach the surface, `{constraint}` of `{to}` is {value:.6e} instead of 0"
     )]

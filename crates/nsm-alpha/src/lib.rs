@@ -2,7 +2,7 @@
 //! event-driven and nonsmooth (NSGA), with contacts, and the Moreau–Jean scheme beside them.
 //!
 //! $$ M(q)\,\dot v + G^\top(q, t)\,\lambda = f(q, v, t), \qquad g(q, t) = 0 $$
-//! after Patil & Brüls [PB], where part of $g$ depends on the mode in which the system is
+//! after Patil & Brüls, where part of $g$ depends on the mode in which the system is
 //! ([`Switching`](nsm_constraints::Switching)). Multipliers have the sign of this equation, so that
 //! $-G^\top \lambda$ is the force of the constraints.
 //!

@@ -44,7 +44,7 @@ const MODE_CHANGES: usize = 4;
 /// Which constraints the smooth motion holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// Those that hold in every mode, as printed in [PB].
+    /// Those that hold in every mode, as Patil & Brüls print it.
     Published,
     /// Those of the present mode as well.
     #[default]
