@@ -4,6 +4,7 @@
 //! places take the fill of row exchanges). Multipliers stay where they were computed, as in LAPACK's
 //! `gbtrf`: exchanges are applied to the right-hand side step by step.
 
+use super::tridiagonal;
 use crate::error::{LinearError, expect_len};
 
 /// Banded LU factorisation with its storage.
@@ -96,7 +97,7 @@ impl BandedLu {
         let (n, a, p, s) = (self.n, &mut self.a[..], &mut self.pivots[..], &mut self.scales[..]);
         self.weakest = match (self.lower, self.upper) {
             (0, 0) => factor_kernel((n, 0, 0), a, p, s, tolerance),
-            (1, 1) => factor_kernel((n, 1, 1), a, p, s, tolerance),
+            (1, 1) => tridiagonal::factor(a, p, tolerance),
             (2, 2) => factor_kernel((n, 2, 2), a, p, s, tolerance),
             (3, 3) => factor_kernel((n, 3, 3), a, p, s, tolerance),
             (lower, upper) => factor_kernel((n, lower, upper), a, p, s, tolerance),
@@ -115,7 +116,7 @@ impl BandedLu {
         self.expect(b)?;
         let (n, a, p) = (self.n, &self.a[..], &self.pivots[..]);
         match (self.lower, self.upper) {
-            (1, 1) => solve_kernel(n, 1, 1, a, p, b),
+            (1, 1) => tridiagonal::solve(a, p, b),
             (2, 2) => solve_kernel(n, 2, 2, a, p, b),
             (3, 3) => solve_kernel(n, 3, 3, a, p, b),
             (lower, upper) => solve_kernel(n, lower, upper, a, p, b),
@@ -217,8 +218,9 @@ fn factor_kernel(
         if largest <= threshold || !(reciprocal.is_finite() && pivot.is_finite()) {
             return Err(LinearError::Singular { pivot: k, value: largest, threshold });
         }
-        let share = largest / scale;
-        weakest = if share < weakest { share } else { weakest };
+        if largest < weakest * scale {
+            weakest = largest / scale;
+        }
         row_k[0] = reciprocal;
         for d in 1..=below {
             let row = &mut tail[(d - 1) * width + lower - d..d * width];

@@ -10,6 +10,7 @@
 mod ldlt;
 mod lu;
 pub mod ordering;
+mod tridiagonal;
 
 pub use ldlt::BandedLdlt;
 pub use lu::BandedLu;

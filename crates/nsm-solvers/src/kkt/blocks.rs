@@ -130,6 +130,10 @@ impl Blocks {
 
     /// Solves with one block; `v` may be longer than the block.
     pub(super) fn solve(&self, block: usize, v: &mut [f64]) -> Result<(), LinearError> {
+        if self.scalar {
+            v[0] *= self.weights[block];
+            return Ok(());
+        }
         let s = self.size(block);
         let factor = &self.factors[self.factor_starts[block]..][..s * s];
         small::lu::solve(

@@ -59,7 +59,7 @@ impl Full {
         if !self.symmetric {
             upper.copy_from_slice(g);
         }
-        if dropped.contains(&true) {
+        if !dropped.is_empty() {
             for (e, &row) in self.rows.iter().enumerate() {
                 if dropped[row] {
                     lower[e] = 0.0;

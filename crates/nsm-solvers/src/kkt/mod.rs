@@ -97,6 +97,7 @@ pub struct Kkt {
     redundancy: Redundancy,
     /// Rows that are left out: inactive or redundant.
     dropped: Vec<bool>,
+    any_dropped: bool,
     work: Vec<f64>,
     factorised: bool,
 }
@@ -138,6 +139,7 @@ impl Kkt {
             path,
             redundancy: Redundancy::new(&pattern),
             dropped: vec![false; m],
+            any_dropped: false,
             work: vec![0.0; 3 * (n + m)],
             factorised: false,
         })
@@ -215,18 +217,22 @@ impl Kkt {
         } else {
             self.c.copy_from_slice(c);
         }
-        self.dropped.fill(false);
+        if self.any_dropped {
+            self.dropped.fill(false);
+        }
         self.dropped.iter_mut().zip(active).for_each(|(d, a)| *d = !a);
-        self.redundancy.begin(&self.dropped, &self.c);
+        self.any_dropped = active.contains(&false);
+        self.redundancy.clear();
         match self.eliminate() {
             Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. })
                 if self.m > 0 =>
             {
                 expect_finite("gradient value", &self.g_lower)?;
-                self.redundancy.find(&self.gradients, &self.g_lower)?;
+                self.redundancy.find(&self.gradients, &self.g_lower, &self.dropped, &self.c)?;
                 // If the rows are independent, the trouble is A, or G and G' do not match.
                 for &row in self.redundancy.rows() {
                     self.dropped[row] = true;
+                    self.any_dropped = true;
                 }
                 self.eliminate()?;
             }
@@ -237,11 +243,10 @@ impl Kkt {
     }
 
     fn eliminate(&mut self) -> Result<(), LinearError> {
+        let dropped = if self.any_dropped { &self.dropped[..] } else { &[] };
         match &mut self.path {
-            Path::Schur(schur) => schur.factorise(&self.g, &self.g_lower, &self.c, &self.dropped),
-            Path::Full(full) => {
-                full.factorise(&self.a, &self.g, &self.g_lower, &self.c, &self.dropped)
-            }
+            Path::Schur(schur) => schur.factorise(&self.g, &self.g_lower, &self.c, dropped),
+            Path::Full(full) => full.factorise(&self.a, &self.g, &self.g_lower, &self.c, dropped),
         }
     }
 
@@ -337,9 +342,10 @@ impl Kkt {
         x: &mut [f64],
         lambda: &mut [f64],
     ) -> Result<(), LinearError> {
+        let dropped = if self.any_dropped { &self.dropped[..] } else { &[] };
         match &mut self.path {
-            Path::Schur(schur) => schur.solve(&self.g_lower, f, b, &self.dropped, x, lambda),
-            Path::Full(full) => full.solve(f, b, &self.dropped, x, lambda),
+            Path::Schur(schur) => schur.solve(&self.g_lower, f, b, dropped, x, lambda),
+            Path::Full(full) => full.solve(f, b, dropped, x, lambda),
         }
     }
 

@@ -63,24 +63,26 @@ impl Redundancy {
         }
     }
 
-    /// Forgets what was found, and takes down which rows can be redundant at all.
-    pub(super) fn begin(&mut self, inactive: &[bool], c: &[f64]) {
+    /// Forgets what was found.
+    pub(super) fn clear(&mut self) {
         self.rows.clear();
-        for ((e, inactive), c) in self.eligible.iter_mut().zip(inactive).zip(c) {
-            *e = !inactive && *c == 0.0;
-        }
     }
 
     pub(super) fn rows(&self) -> &[usize] {
         &self.rows
     }
 
-    /// Finds the rows that depend on others.
+    /// Finds the active rows that depend on others.
     pub(super) fn find(
         &mut self,
         gradients: &[(usize, usize)],
         g: &[f64],
+        inactive: &[bool],
+        c: &[f64],
     ) -> Result<(), LinearError> {
+        for ((e, inactive), c) in self.eligible.iter_mut().zip(inactive).zip(c) {
+            *e = !inactive && *c == 0.0;
+        }
         if self.finder.is_none() {
             self.finder = Some(Box::new(Finder::new(self.n, self.m, gradients)?));
             self.cg = vec![0.0; 3 * self.n + 2 * self.m];

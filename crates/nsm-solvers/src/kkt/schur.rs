@@ -17,13 +17,15 @@ const LARGEST_BLOCK: usize = 16;
 pub(super) struct Schur {
     symmetric: bool,
     blocks: Blocks,
-    /// For every gradient entry, its place in `y`.
-    y_of_entry: Vec<usize>,
+    /// For every gradient entry, its place in `y`, and for scalar blocks the place of its weight.
+    y_of_entry: Vec<(usize, usize)>,
+    /// No gradient entry is declared twice, so that `y` need not be summed up.
+    unique: bool,
     /// Row, block and start in `y` of every $y_{jB}$.
     pieces: Vec<Piece>,
     y: Vec<f64>,
     /// Products `(gradient entry of row i, place in y of row j)`, grouped by entries of $S$.
-    products: Vec<(usize, usize)>,
+    products: Vec<(u32, u32)>,
     /// End of every group in `products`.
     ends: Vec<usize>,
     /// Positions of the entries of $S$, and among them the diagonal's.
@@ -80,10 +82,16 @@ impl Schur {
             length += blocks.size(block);
         }
         let piece_of = |row: usize, block: usize| touched.partition_point(|&t| t < (row, block));
-        let y_of_entry = gradients
+        let y_of_entry: Vec<(usize, usize)> = gradients
             .iter()
-            .map(|&(row, k)| pieces[piece_of(row, blocks.block_of[k])].start + blocks.place_of[k])
+            .map(|&(row, k)| {
+                let block = blocks.block_of[k];
+                (pieces[piece_of(row, block)].start + blocks.place_of[k], block)
+            })
             .collect();
+        let mut places: Vec<usize> = y_of_entry.iter().map(|&(place, _)| place).collect();
+        places.sort_unstable();
+        let unique = places.windows(2).all(|w| w[0] != w[1]);
 
         // (i, j, gradient entry, place in y): rows that meet in a block.
         let mut rows_of_block: Vec<Vec<usize>> = vec![Vec::new(); blocks.count()];
@@ -117,7 +125,7 @@ impl Schur {
             row_columns.dedup();
             for j in row_columns {
                 while let Some(&&(_, _, e, y)) = next.peek().filter(|t| (t.0, t.1) == (i, j)) {
-                    products.push((e, y));
+                    products.push((index(e)?, index(y)?));
                     next.next();
                 }
                 if i == j {
@@ -135,6 +143,7 @@ impl Schur {
             values: vec![0.0; positions.len()],
             blocks,
             y_of_entry,
+            unique,
             pieces,
             y: vec![0.0; length],
             products,
@@ -161,15 +170,15 @@ impl Schur {
         c: &[f64],
         dropped: &[bool],
     ) -> Result<(), LinearError> {
-        self.y.fill(0.0);
-        for (&place, g) in self.y_of_entry.iter().zip(g) {
-            self.y[place] += g;
-        }
-        if self.blocks.scalar {
-            for (y, piece) in self.y.iter_mut().zip(&self.pieces) {
-                *y *= self.blocks.weights[piece.block];
+        if self.blocks.scalar && self.unique {
+            for (&(place, block), g) in self.y_of_entry.iter().zip(g) {
+                self.y[place] = g * self.blocks.weights[block];
             }
         } else {
+            self.y.fill(0.0);
+            for (&(place, _), g) in self.y_of_entry.iter().zip(g) {
+                self.y[place] += g;
+            }
             for piece in &self.pieces {
                 self.blocks.solve(piece.block, &mut self.y[piece.start..])?;
             }
@@ -178,7 +187,7 @@ impl Schur {
         for (value, &end) in self.values.iter_mut().zip(&self.ends) {
             let mut sum = 0.0;
             for &(e, y) in &self.products[start..end] {
-                sum += g_lower[e] * self.y[y];
+                sum += g_lower[e as usize] * self.y[y as usize];
             }
             *value = sum;
             start = end;
@@ -186,7 +195,7 @@ impl Schur {
         for (&slot, c) in self.diagonal.iter().zip(c) {
             self.values[slot] += c;
         }
-        if dropped.contains(&true) {
+        if !dropped.is_empty() {
             for (value, &(i, j)) in self.values.iter_mut().zip(&self.positions) {
                 if dropped[i] || dropped[j] {
                     *value = if i == j { 1.0 } else { 0.0 };
@@ -229,4 +238,9 @@ impl Schur {
         }
         Ok(())
     }
+}
+
+/// Indices of products are stored in half the room, which halves the traffic of the hottest loop.
+fn index(i: usize) -> Result<u32, LinearError> {
+    u32::try_from(i).map_err(|_| LinearError::Memory)
 }

@@ -33,8 +33,7 @@ pub(super) fn choose(
         return Ok(Method::Dense);
     }
     let positive = structure == Structure::PositiveDefinite;
-    let order = ordering::reverse_cuthill_mckee(n, entries)?;
-    let (mut lower, mut upper) = ordering::half_bandwidths(&order, entries);
+    let (_, mut lower, mut upper) = band(n, entries)?;
     if structure != Structure::General {
         lower = lower.max(upper);
         upper = if positive { 0 } else { lower };
@@ -56,4 +55,19 @@ pub(super) fn choose(
     } else {
         Method::Sparse
     })
+}
+
+/// An order with a narrow band, empty for the natural one where that is as good, and its half-bandwidths.
+pub(super) fn band(
+    n: usize,
+    entries: &[(usize, usize)],
+) -> Result<(Vec<usize>, usize, usize), LinearError> {
+    let natural: Vec<usize> = (0..n).collect();
+    let order = ordering::reverse_cuthill_mckee(n, entries)?;
+    let (lower, upper) = ordering::half_bandwidths(&order, entries);
+    let (natural_lower, natural_upper) = ordering::half_bandwidths(&natural, entries);
+    if natural_lower + natural_upper <= lower + upper {
+        return Ok((Vec::new(), natural_lower, natural_upper));
+    }
+    Ok((order, lower, upper))
 }

@@ -9,7 +9,7 @@
 mod accuracy;
 mod choice;
 
-use crate::banded::{BandedLdlt, BandedLu, ordering};
+use crate::banded::{BandedLdlt, BandedLu};
 use crate::dense::{DenseCholesky, DenseLu, SMALL};
 use crate::error::{LinearError, expect_len};
 use crate::small;
@@ -122,8 +122,8 @@ impl LinearSystem {
             Method::Dense if positive => Factor::DenseCholesky(Box::new(DenseCholesky::new(n))),
             Method::Dense => Factor::DenseLu(Box::new(DenseLu::new(n))),
             Method::Banded => {
-                order = ordering::reverse_cuthill_mckee(n, entries)?;
-                let (lower, upper) = ordering::half_bandwidths(&order, entries);
+                let (lower, upper);
+                (order, lower, upper) = choice::band(n, entries)?;
                 let half = lower.max(upper);
                 if positive {
                     Factor::BandedLdlt(BandedLdlt::new(n, half))
@@ -283,25 +283,14 @@ impl LinearSystem {
         if !self.factorised {
             return Err(LinearError::NotFactorised);
         }
-        let permuted = &mut self.permuted[..];
-        for (x, &old) in permuted.iter_mut().zip(&self.order) {
+        if self.order.is_empty() {
+            return self.factor.solve(b, transposed);
+        }
+        for (x, &old) in self.permuted.iter_mut().zip(&self.order) {
             *x = b[old];
         }
-        match &mut self.factor {
-            Factor::DenseLu(f) if transposed => f.solve_transposed_in_place(b),
-            Factor::DenseLu(f) => f.solve_in_place(b),
-            Factor::DenseCholesky(f) => f.solve_in_place(b),
-            Factor::BandedLu(f) if transposed => f.solve_transposed_in_place(permuted),
-            Factor::BandedLu(f) => f.solve_in_place(permuted),
-            Factor::BandedLdlt(f) => f.solve_in_place(permuted),
-            Factor::SparseLu(f) if transposed => f.solve_transposed_in_place(b),
-            Factor::SparseLu(f) => f.solve_in_place(b),
-            Factor::SparseLdlt(f) => match f.solve_in_place(b, 1e-15, 3) {
-                Err(LinearError::Inaccurate { residual, .. }) if residual <= ACCEPTABLE => Ok(()),
-                other => other.map(|_| ()),
-            },
-        }?;
-        for (&x, &old) in permuted.iter().zip(&self.order) {
+        self.factor.solve(&mut self.permuted, transposed)?;
+        for (&x, &old) in self.permuted.iter().zip(&self.order) {
             b[old] = x;
         }
         Ok(())
@@ -321,6 +310,26 @@ impl LinearSystem {
                 LinearError::NotFinite { what, index: original(index) }
             }
             other => other,
+        }
+    }
+}
+
+impl Factor {
+    /// Solves in elimination order.
+    fn solve(&mut self, b: &mut [f64], transposed: bool) -> Result<(), LinearError> {
+        match self {
+            Self::DenseLu(f) if transposed => f.solve_transposed_in_place(b),
+            Self::DenseLu(f) => f.solve_in_place(b),
+            Self::DenseCholesky(f) => f.solve_in_place(b),
+            Self::BandedLu(f) if transposed => f.solve_transposed_in_place(b),
+            Self::BandedLu(f) => f.solve_in_place(b),
+            Self::BandedLdlt(f) => f.solve_in_place(b),
+            Self::SparseLu(f) if transposed => f.solve_transposed_in_place(b),
+            Self::SparseLu(f) => f.solve_in_place(b),
+            Self::SparseLdlt(f) => match f.solve_in_place(b, 1e-15, 3) {
+                Err(LinearError::Inaccurate { residual, .. }) if residual <= ACCEPTABLE => Ok(()),
+                other => other.map(|_| ()),
+            },
         }
     }
 }

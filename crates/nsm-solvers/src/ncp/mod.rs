@@ -224,7 +224,8 @@ impl SemismoothNewton {
         let mut merits = [self.merit(&self.current); MEMORY];
         let mut idle = 0;
         loop {
-            if report.residual <= self.options.tolerance {
+            let scale = self.scale();
+            if report.residual <= self.options.tolerance.max(8.0 * f64::EPSILON * scale) {
                 report.stop = Stop::Residual;
                 break;
             }
@@ -246,7 +247,7 @@ impl SemismoothNewton {
                     Err(source) => return Err(NcpError::Linear { report, source }),
                 };
             report.residual = self.residual(&self.current);
-            if self.at_round_off(report.residual, moved) {
+            if self.at_round_off(report.residual, scale, moved) {
                 report.stop = Stop::Step;
                 break;
             }
@@ -266,14 +267,23 @@ impl SemismoothNewton {
     }
 
     /// Whether the last step changed nothing, or there was none, at a residual that rounding explains.
-    fn at_round_off(&self, residual: f64, moved: bool) -> bool {
+    fn at_round_off(&self, residual: f64, scale: f64, moved: bool) -> bool {
         const ROUND_OFF: f64 = 1e-10;
-        let (size, forces) = (norm_inf(&self.current.x), norm_inf(&self.current.lambda));
-        let small = |step: &[f64], size: f64| {
-            norm_inf(step) <= self.options.step_tolerance * size.max(f64::MIN_POSITIVE)
-        };
-        let standing = !moved || (small(&self.step_x, size) && small(&self.step_lambda, forces));
-        residual <= ROUND_OFF * size && standing
+        let small = |step: &[f64], size: f64| norm_inf(step) <= self.options.step_tolerance * size;
+        let standing = !moved
+            || (small(&self.step_x, norm_inf(&self.current.x))
+                && small(&self.step_lambda, norm_inf(&self.current.lambda)));
+        residual <= ROUND_OFF * scale && standing
+    }
+
+    /// Size of the terms that balance each other in the residual, in the units of $x$.
+    fn scale(&self) -> f64 {
+        let mut largest = norm_inf(&self.current.x);
+        let scales = self.scales.multiplier.iter().zip(&self.scales.gap);
+        for (lambda, (c, w)) in self.current.lambda.iter().zip(scales) {
+            largest = (lambda * c * w).abs().max(largest);
+        }
+        largest
     }
 
     /// Clears round-off from the multipliers and takes down the active set.

@@ -88,8 +88,9 @@ fn factor_kernel<const CAP: usize>(
         if largest <= tolerance * scale || !(reciprocal.is_finite() && pivot.is_finite()) {
             return Err(pivot_error(k, pivot, tolerance * scale));
         }
-        let share = largest / scale;
-        weakest = if share < weakest { share } else { weakest };
+        if largest < weakest * scale {
+            weakest = largest / scale;
+        }
         let (top, bottom) = a.split_at_mut((k + 1) * n);
         let u = &top[k * n + k + 1..];
         for row in bottom.chunks_exact_mut(n) {
