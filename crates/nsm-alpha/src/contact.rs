@@ -8,19 +8,11 @@
 
 use nsm_constraints::Rows;
 use nsm_model::{StepError, System, SystemError};
+use nsm_reflect::Restitution;
 use nsm_solvers::least_squares::GramNnls;
 use nsm_solvers::small::axpy;
 
 use crate::saddle::Saddle;
-
-/// Coefficients of restitution $e \in [0, 1]$.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Restitution {
-    /// The same for every contact.
-    Uniform(f64),
-    /// One for each inequality, in their order.
-    Each(Vec<f64>),
-}
 
 /// The contacts of a system and the workspace of their impacts.
 #[derive(Debug)]
@@ -45,8 +37,8 @@ impl<'a> Contacts<'a> {
         let (k, n) = (gaps.len(), system.dimension());
         let restitution = match restitution {
             Restitution::Uniform(e) => vec![*e; k],
-            Restitution::Each(e) if e.len() == k => e.clone(),
-            Restitution::Each(e) => {
+            Restitution::PerContact(e) if e.len() == k => e.clone(),
+            Restitution::PerContact(e) => {
                 return Err(SystemError::Length {
                     what: "the list of restitutions",
                     length: e.len(),

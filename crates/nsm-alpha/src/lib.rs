@@ -30,10 +30,10 @@ mod switch;
 
 pub use classical::{ClassicalAlpha, ClassicalAlphaStepper};
 pub use coefficients::{Coefficients, NewtonOptions};
-pub use contact::Restitution;
 pub use error::AlphaError;
 pub use event_driven::{EventDriven, EventDrivenStepper};
 pub use implicit::Index;
 pub use interpolation::{Interpolation, Switch};
 pub use moreau_jean::{MoreauJean, MoreauJeanStepper};
 pub use nsga::{Nsga, NsgaStepper, Variant};
+pub use nsm_reflect::Restitution;

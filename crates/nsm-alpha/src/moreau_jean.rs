@@ -14,7 +14,9 @@ use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
 
 use crate::bilateral::Bilateral;
 use crate::classical::check_step;
-use crate::contact::{Contacts, Restitution};
+use nsm_reflect::Restitution;
+
+use crate::contact::Contacts;
 use crate::implicit::{Implicit, Motion};
 use crate::{AlphaError, NewtonOptions};
 

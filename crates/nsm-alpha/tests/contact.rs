@@ -218,8 +218,10 @@ fn newtons_cradle_follows_newtons_law() {
 #[test]
 fn restitution_may_differ_from_contact_to_contact() {
     let (system, start) = cradle(3);
-    let method =
-        Nsga { restitution: Restitution::Each(vec![0.0, 1.0]), ..Nsga::new(1e-3, 0.9).unwrap() };
+    let method = Nsga {
+        restitution: Restitution::PerContact(vec![0.0, 1.0]),
+        ..Nsga::new(1e-3, 0.9).unwrap()
+    };
     let (state, _) = run(&system, &mut method.stepper(&system, &start).unwrap(), &start, 0.05);
     // The first contact is plastic, the second did not approach: all three go on together.
     assert!(distance(&state.v, &[1.0 / 3.0; 3]) < 1e-12, "{:?}", state.v);

@@ -401,7 +401,8 @@ fn bad_input_is_refused_by_name() {
             Err(AlphaError::System(SystemError::Parameter { what: "the restitution", .. }))
         ));
     }
-    let method = Nsga { restitution: Restitution::Each(vec![]), ..Nsga::new(1e-3, 0.9).unwrap() };
+    let method =
+        Nsga { restitution: Restitution::PerContact(vec![]), ..Nsga::new(1e-3, 0.9).unwrap() };
     assert!(matches!(
         method.stepper(&floor, &state),
         Err(AlphaError::System(SystemError::Length { .. }))

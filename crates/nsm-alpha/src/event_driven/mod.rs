@@ -13,7 +13,9 @@ use nsm_model::{
 
 use crate::bilateral::Bilateral;
 use crate::classical::{check_interpolation, check_step};
-use crate::contact::{Contacts, Restitution};
+use nsm_reflect::Restitution;
+
+use crate::contact::Contacts;
 use crate::implicit::{Implicit, Index, Motion, Solved};
 use crate::switch::Crossing;
 use crate::{AlphaError, Coefficients, NewtonOptions};

@@ -1,5 +1,10 @@
 //! `method = "…"`: the integrators by name, with their options.
 
+use std::error::Error;
+
+use nsm_alpha::{
+    ClassicalAlpha, Coefficients, EventDriven, Index, MoreauJean, NewtonOptions, Nsga, Variant,
+};
 use nsm_model::{State, Stepper, System, SystemError};
 use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld};
 use nsm_vi::{
@@ -25,6 +30,14 @@ pub enum Method {
     Newmark(Newmark),
     /// Hybrid: event root, reflection, rest of the step.
     Hybrid(Hybrid),
+    /// Generalized-α at index 3, 2 or 1.
+    Alpha(ClassicalAlpha),
+    /// Event-driven generalized-α.
+    EventDriven(EventDriven),
+    /// Nonsmooth generalized-α.
+    Nsga(Nsga),
+    /// The Moreau–Jean θ-scheme.
+    MoreauJean(MoreauJean),
     /// Lie group variational collision integrator, for rigid bodies.
     Lgvci(Lgvci),
 }
@@ -33,7 +46,7 @@ pub enum Method {
 type ReadOptions = fn(&Reader<'_>, f64) -> Result<Method, ProblemError>;
 
 /// Name, what it is, how its options are read.
-const METHODS: [(&str, ReadOptions); 9] = [
+const METHODS: [(&str, ReadOptions); 15] = [
     ("gvi", |r, h| {
         let mut gvi = Gvi::new(h, quadrature(r)?);
         let energies = [("h", Energy::Hamiltonian), ("h2", Energy::SecondOrder)];
@@ -67,6 +80,33 @@ const METHODS: [(&str, ReadOptions); 9] = [
         hybrid.law = impact_law(r)?;
         hybrid.tolerances = tolerances(r)?;
         Ok(Method::Hybrid(hybrid))
+    }),
+    ("alpha-index3", |r, h| alpha(r, h, Index::Three)),
+    ("alpha-index2", |r, h| alpha(r, h, Index::Two)),
+    ("alpha-index1", |r, h| alpha(r, h, Index::One)),
+    ("alpha-event", |r, h| {
+        let mut method = EventDriven::new(h, 1.0).map_err(|e| r.place().system(&e))?;
+        method.coefficients = coefficients(r)?;
+        method.interpolation = r.number("interpolation")?.unwrap_or(method.interpolation);
+        method.restitution = restitution(r)?.unwrap_or(Restitution::ELASTIC);
+        method.newton = newton(r)?;
+        Ok(Method::EventDriven(method))
+    }),
+    ("nsga", |r, h| {
+        let mut method = Nsga::new(h, 1.0).map_err(|e| r.place().system(&e))?;
+        method.coefficients = coefficients(r)?;
+        let variants = [("published", Variant::Published), ("active", Variant::Active)];
+        method.variant = r.choice("variant", &variants)?.unwrap_or_default();
+        method.interpolation = r.number("interpolation")?.unwrap_or(method.interpolation);
+        method.restitution = restitution(r)?.unwrap_or(Restitution::ELASTIC);
+        method.newton = newton(r)?;
+        Ok(Method::Nsga(method))
+    }),
+    ("moreau-jean", |r, h| {
+        let mut method = MoreauJean::new(h, restitution(r)?.unwrap_or(Restitution::ELASTIC));
+        method.theta = r.number("theta")?.unwrap_or(method.theta);
+        method.newton = newton(r)?;
+        Ok(Method::MoreauJean(method))
     }),
     ("lgvci", |r, _| {
         let variants = [("default", Lgvci::default()), ("paper", Lgvci::paper())];
@@ -103,7 +143,8 @@ impl Method {
     pub fn stepper<'a>(
         &self,
         system: &'a System,
-    ) -> Result<Box<dyn Stepper<State = State> + 'a>, SystemError> {
+        start: &State,
+    ) -> Result<Box<dyn Stepper<State = State> + 'a>, Box<dyn Error + Send + Sync>> {
         Ok(match self {
             Self::Variational(m) => Box::new(m.stepper(system)?),
             Self::DiscreteSmooth(m) => Box::new(m.stepper(system)?),
@@ -111,12 +152,16 @@ impl Method {
             Self::Direct(m) => Box::new(m.stepper(system)?),
             Self::Newmark(m) => Box::new(m.stepper(system)?),
             Self::Hybrid(m) => Box::new(m.stepper(system)?),
+            Self::Alpha(m) => Box::new(m.stepper(system, start)?),
+            Self::EventDriven(m) => Box::new(m.stepper(system, start)?),
+            Self::Nsga(m) => Box::new(m.stepper(system, start)?),
+            Self::MoreauJean(m) => Box::new(m.stepper(system, start)?),
             Self::Lgvci(_) => {
                 let why = format!(
                     "it moves rigid bodies (`[[body]]`); methods for `[system]` are {}",
                     names(false)
                 );
-                return Err(SystemError::DoesNotFit { method: "lgvci", why });
+                return Err(SystemError::DoesNotFit { method: "lgvci", why }.into());
             }
         })
     }
@@ -174,12 +219,45 @@ fn newmark(
     Ok(Method::Newmark(newmark))
 }
 
-fn impact_law(reader: &Reader<'_>) -> Result<ImpactLaw, ProblemError> {
-    let restitution = if reader.is_number("restitution") {
-        reader.number("restitution")?.map(Restitution::Uniform)
+fn alpha(reader: &Reader<'_>, h: f64, index: Index) -> Result<Method, ProblemError> {
+    let mut alpha = ClassicalAlpha::new(h, index, 1.0).map_err(|e| reader.place().system(&e))?;
+    alpha.coefficients = coefficients(reader)?;
+    if index == Index::Two {
+        alpha.interpolation = reader.number("interpolation")?;
+    }
+    alpha.newton = newton(reader)?;
+    Ok(Method::Alpha(alpha))
+}
+
+/// The spectral radius `rho` (0.98 if absent), or `"implicit"` for the fully implicit coefficients.
+fn coefficients(reader: &Reader<'_>) -> Result<Coefficients, ProblemError> {
+    if reader.is_text("rho") {
+        let implicit = reader.choice("rho", &[("implicit", Coefficients::fully_implicit())])?;
+        return reader.require("rho", implicit, "a number between 0 and 1");
+    }
+    let rho = reader.number("rho")?.unwrap_or(0.98);
+    Coefficients::from_spectral_radius(rho).map_err(|e| reader.place_of("rho").system(&e))
+}
+
+fn newton(reader: &Reader<'_>) -> Result<NewtonOptions, ProblemError> {
+    let default = NewtonOptions::default();
+    Ok(NewtonOptions {
+        tolerance: reader.positive("tolerance")?.unwrap_or(default.tolerance),
+        iterations: reader.count("iterations")?.unwrap_or(default.iterations),
+    })
+}
+
+/// One coefficient for all contacts, or a list with one for each inequality.
+fn restitution(reader: &Reader<'_>) -> Result<Option<Restitution>, ProblemError> {
+    if reader.is_number("restitution") {
+        Ok(reader.number("restitution")?.map(Restitution::Uniform))
     } else {
-        reader.numbers("restitution")?.map(Restitution::PerContact)
-    };
+        Ok(reader.numbers("restitution")?.map(Restitution::PerContact))
+    }
+}
+
+fn impact_law(reader: &Reader<'_>) -> Result<ImpactLaw, ProblemError> {
+    let restitution = restitution(reader)?;
     // A coefficient without a law means Newton's: the reflections know none.
     let named = ["reflection", "published", "sequential", "newton", "lcp"].map(|word| (word, word));
     let default = if restitution.is_some() { "newton" } else { "reflection" };

@@ -170,7 +170,10 @@ impl Problem {
     ) -> Result<RunResult, ProblemError> {
         match &self.subject {
             Subject::Coordinates { system, start } => {
-                let mut stepper = run.method.stepper(system).map_err(|e| run.place.system(&e))?;
+                let mut stepper = run
+                    .method
+                    .stepper(system, start)
+                    .map_err(|e| run.place.error(e.to_string()))?;
                 let mut probe = SystemProbe::new(system);
                 drive(run, &mut *stepper, &mut probe, &**system, start.clone(), folder, watch)
             }
