@@ -50,8 +50,8 @@ impl Source {
         for folder in sorted(&home)?.into_iter().filter(|p| p.is_dir()) {
             for path in sorted(&folder)? {
                 if path.extension().is_some_and(|e| e == "toml") {
-                    let id = path.strip_prefix(&home).unwrap_or(&path).with_extension("");
-                    sources.push(Self::File { id: id.display().to_string(), path });
+                    let id = path.strip_prefix(&home).unwrap_or(&path);
+                    sources.push(Self::File { id: id.display().to_string(), path: path.clone() });
                 }
             }
         }
