@@ -332,3 +332,37 @@ fn contradictions_are_errors_with_the_best_point() {
     assert_eq!(problem.solve(0, &mut x, &mut λ), Err(NcpError::NotFinite));
     assert!(matches!(problem.solve(0, &mut [0.0; 2], &mut λ), Err(NcpError::Pattern(_))));
 }
+
+#[test]
+fn a_box_stands_on_more_corners_than_it_needs() {
+    let mut rng = rng(66);
+    for _ in 0..500 {
+        // Height, roll and pitch of a box on `m` feet around its centre; the load acts within them.
+        let m = rng.random_range(3..9);
+        let feet: Vec<(f64, f64)> = (0..m)
+            .map(|i| {
+                let angle = std::f64::consts::TAU * (f64::from(i) + rng.random_range(-0.2..0.2))
+                    / f64::from(m);
+                (angle.cos(), angle.sin())
+            })
+            .collect();
+        let weights: Vec<f64> = feet.iter().map(|_| rng.random_range(0.0..1.0)).collect();
+        let g: Vec<f64> = feet.iter().flat_map(|&(x, y)| [1.0, y, -x]).collect();
+        let load: Vec<f64> = (0..3)
+            .map(|k| -(0..feet.len()).map(|i| weights[i] * g[3 * i + k]).sum::<f64>())
+            .collect();
+        let mut problem = Linear {
+            n: 3,
+            m: feet.len(),
+            a: vec![1.0, 0.2, 0.3],
+            g_lower: g.clone(),
+            g,
+            f: load,
+            b: vec![0.0; feet.len()],
+        };
+        let (mut x, mut λ) = (vec![0.1, 0.0, 0.0], vec![0.0; feet.len()]);
+        problem.solve(0, &mut x, &mut λ).unwrap();
+        problem.check(0, &x, &λ, 1e-10);
+        assert!(max_abs(&x) < 1e-10, "it stands still: {x:?}");
+    }
+}
