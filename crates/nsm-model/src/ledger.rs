@@ -1,5 +1,6 @@
 //! The account of a run: one form for every integrator, so that they can be compared.
 
+use crate::measure::larger;
 use crate::{Events, Measurement, StepReport};
 
 /// A quantity over a run.
@@ -21,16 +22,16 @@ impl Band {
         Self { start: value, min: value, max: value, end: value }
     }
 
-    /// Takes in the next value.
+    /// Takes in the next value; once it was NaN, the band stays NaN, so that no divergence is hidden.
     pub fn extend(&mut self, value: f64) {
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        self.min = -larger(-self.min, -value);
+        self.max = larger(self.max, value);
         self.end = value;
     }
 
     /// Largest distance from the start.
     pub fn drift(&self) -> f64 {
-        (self.max - self.start).max(self.start - self.min)
+        larger(self.max - self.start, self.start - self.min)
     }
 
     /// Width of the band.
@@ -127,15 +128,41 @@ impl Ledger {
     }
 
     fn constraints(&mut self, m: &Measurement) {
-        self.position_residual = self.position_residual.max(m.position_residual);
-        self.velocity_residual = self.velocity_residual.max(m.velocity_residual);
+        self.position_residual = larger(self.position_residual, m.position_residual);
+        self.velocity_residual = larger(self.velocity_residual, m.velocity_residual);
         for (i, &gap) in m.gaps.iter().enumerate() {
-            if -gap > self.penetration {
+            if -gap > self.penetration || gap.is_nan() {
                 self.penetration = -gap;
                 if self.deepest.as_ref() != self.gap_names.get(i) {
                     self.deepest = self.gap_names.get(i).cloned();
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantity_that_was_nan_once_stays_nan() {
+        let mut band = Band::new(1.0);
+        for value in [2.0, f64::NAN, 0.5] {
+            band.extend(value);
+        }
+        assert!(band.min.is_nan() && band.max.is_nan() && band.drift().is_nan());
+        assert_eq!(band.end, 0.5);
+        let mut m = Measurement { gaps: vec![1.0, f64::NAN, 2.0], ..Measurement::default() };
+        assert!(m.penetration().is_nan());
+        m.position_residual = f64::NAN;
+        let mut ledger = Ledger::open(
+            &Measurement::default(),
+            Vec::new(),
+            vec!["a".into(), "b".into(), "c".into()],
+        );
+        ledger.measurement(&m);
+        assert!(ledger.penetration.is_nan() && ledger.position_residual.is_nan());
+        assert_eq!(ledger.deepest.as_deref(), Some("b"));
     }
 }

@@ -224,6 +224,9 @@ impl Mass {
 impl Block {
     fn new(start: usize, rows: &[Vec<f64>]) -> Result<Self, SystemError> {
         let size = rows.len();
+        if size == 0 {
+            return Err(SystemError::Empty);
+        }
         let mut mass = Vec::with_capacity(size * size);
         for (i, row) in rows.iter().enumerate() {
             if row.len() != size {
@@ -366,6 +369,7 @@ mod tests {
             Err(SystemError::Mass { coordinate: 0, .. })
         ));
         assert!(matches!(Mass::diagonal(&[]), Err(SystemError::Empty)));
+        assert!(matches!(Mass::blocks(&[vec![], vec![vec![1.0]]]), Err(SystemError::Empty)));
         let indefinite = Mass::blocks(&[vec![vec![1.0]], vec![vec![1.0, 2.0], vec![2.0, 1.0]]]);
         assert!(matches!(indefinite, Err(SystemError::IndefiniteMass { coordinate: 2 })));
         let skew = Mass::full(&[vec![1.0, 0.5], vec![0.0, 1.0]]);

@@ -29,9 +29,9 @@ impl Measurement {
         self.kinetic + self.potential
     }
 
-    /// How deep the deepest contact lies below its surface; zero if none does.
+    /// How deep the deepest contact lies below its surface; zero if none does, NaN if a gap is NaN.
     pub fn penetration(&self) -> f64 {
-        self.gaps.iter().fold(0.0, |depth, gap| f64::max(depth, -gap))
+        self.gaps.iter().fold(0.0, |depth, gap| larger(depth, -gap))
     }
 }
 
@@ -137,10 +137,10 @@ impl Probe for SystemProbe<'_> {
 
 /// Largest magnitude; NaN if any entry is NaN.
 fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |a, b| if b.is_nan() { f64::NAN } else { f64::max(a, b.abs()) })
+    x.iter().fold(0.0, |a, b| larger(a, b.abs()))
 }
 
 /// The larger of the two; NaN if either is.
-fn larger(a: f64, b: f64) -> f64 {
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { f64::max(a, b) }
 }

@@ -99,19 +99,21 @@ pub fn project_start(system: &System, state: &mut State) -> Result<(), SystemErr
     let mut projector = Projector::new(system);
     let mut projected = state.clone();
     let mut residual = vec![0.0; rows.len()];
-    let mut best = f64::INFINITY;
+    let mut before = projected.q.clone();
     let mut iterations = 0;
     loop {
         rows.values(&projected.q, projected.t, &mut residual);
-        let size = residual.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
-        // Quadratic convergence ends in round-off: stop when a further step no longer improves.
-        if size == 0.0 || (size < 1e-12 && size >= 0.5 * best) {
+        // Newton has converged when its step is round-off of the positions.
+        let moved = projected.q.iter().zip(&before).map(|(a, b)| (a - b).abs() / (1.0 + b.abs()));
+        let converged = iterations > 0 && moved.fold(0.0, f64::max) <= 4.0 * f64::EPSILON;
+        let exact = residual.iter().all(|r| *r == 0.0);
+        if exact || converged {
             break;
         }
-        if iterations == ITERATIONS || !size.is_finite() {
-            let worst = (0..rows.len())
-                .max_by(|&a, &b| residual[a].abs().total_cmp(&residual[b].abs()))
-                .unwrap_or(0);
+        let worst = (0..rows.len())
+            .max_by(|&a, &b| residual[a].abs().total_cmp(&residual[b].abs()))
+            .unwrap_or(0);
+        if iterations == ITERATIONS || !residual[worst].is_finite() {
             let constraint = rows.name(worst).to_owned();
             return Err(SystemError::Projection {
                 constraint,
@@ -119,15 +121,26 @@ pub fn project_start(system: &System, state: &mut State) -> Result<(), SystemErr
                 iterations,
             });
         }
-        best = best.min(size);
-        projector.correct(
-            system,
-            &projected.q.clone(),
-            projected.t,
-            &residual,
-            &mut projected.q,
-        )?;
+        before.copy_from_slice(&projected.q);
+        projector.correct(system, &before, projected.t, &residual, &mut projected.q)?;
         iterations += 1;
+    }
+    // Contradictory constraints converge too, to a compromise: what is left must be round-off as well.
+    projector.gradients(system, &projected.q, projected.t);
+    for (i, &left) in residual.iter().enumerate() {
+        let scale: f64 = rows
+            .columns(i)
+            .iter()
+            .zip(projector.row(rows, i))
+            .map(|(&c, g)| (g * projected.q[c]).abs())
+            .sum();
+        if left.abs() > 1e-12 * (1.0 + scale) {
+            return Err(SystemError::Projection {
+                constraint: rows.name(i).to_owned(),
+                residual: left,
+                iterations,
+            });
+        }
     }
     let mut gradients = vec![0.0; rows.entries()];
     rows.gradients(&projected.q, projected.t, &mut gradients);
@@ -158,6 +171,14 @@ impl Projector {
         }
     }
 
+    fn gradients(&mut self, system: &System, q: &[f64], t: f64) {
+        system.equalities().gradients(q, t, &mut self.gradients);
+    }
+
+    fn row(&self, rows: &Rows, i: usize) -> &[f64] {
+        &self.gradients[rows.span(i)]
+    }
+
     fn correct(
         &mut self,
         system: &System,
@@ -168,7 +189,7 @@ impl Projector {
     ) -> Result<(), SystemError> {
         let rows = system.equalities();
         let m = rows.len();
-        rows.gradients(q, t, &mut self.gradients);
+        self.gradients(system, q, t);
         for i in 0..m {
             let column = weighted_row(system, rows, i, &self.gradients);
             for j in 0..m {
@@ -280,6 +301,40 @@ mod tests {
         // M Δv is parallel to the gradient: no tangential impulse.
         let dp = [state.p[0] - before.p[0], state.p[1] - before.p[1]];
         assert!((dp[0] * state.q[1] - dp[1] * state.q[0]).abs() < 1e-15);
+    }
+
+    #[test]
+    fn large_constraints_are_projected_to_their_own_round_off() {
+        struct Orbit;
+        impl Expr for Orbit {
+            fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+                q[0] * q[0] + q[1] * q[1] - 1e12
+            }
+        }
+        let system = System::new(Mass::diagonal(&[1.0, 1.0]).unwrap())
+            .with_equality("orbit", AutoDiff::new(Orbit, &[0, 1]).unwrap())
+            .unwrap();
+        let mut state = State::new(&system, &[7e5, 7e5], &[1.0, -1.0]).unwrap();
+        project_start(&system, &mut state).unwrap();
+        assert!((state.q[0].hypot(state.q[1]) - 1e6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn contradictory_constraints_are_no_solution() {
+        struct At(f64);
+        impl Expr for At {
+            fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+                q[0] - self.0
+            }
+        }
+        let system = System::new(Mass::diagonal(&[1.0]).unwrap())
+            .with_equality("here", AutoDiff::new(At(0.0), &[0]).unwrap())
+            .unwrap()
+            .with_equality("there", AutoDiff::new(At(1.0), &[0]).unwrap())
+            .unwrap();
+        let mut state = State::new(&system, &[0.3], &[0.0]).unwrap();
+        assert!(matches!(project_start(&system, &mut state), Err(SystemError::Projection { .. })));
+        assert_eq!(state.q, [0.3]);
     }
 
     #[test]

@@ -53,6 +53,11 @@ pub struct Invariant {
     value: PhaseFunction,
 }
 
+/// An entry of a vector; NaN where a user's invariant names a coordinate that the system lacks.
+fn entry(x: &[f64], i: usize) -> f64 {
+    x.get(i).copied().unwrap_or(f64::NAN)
+}
+
 /// A function of $(q, p)$.
 type PhaseFunction = Box<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
 
@@ -68,13 +73,15 @@ impl Invariant {
     /// Total momentum $\sum p_i$ over the given coordinates.
     pub fn linear_momentum(name: impl Into<String>, coordinates: &[usize]) -> Self {
         let coordinates = coordinates.to_vec();
-        Self::new(name, move |_, p| coordinates.iter().map(|&i| p[i]).sum())
+        Self::new(name, move |_, p| coordinates.iter().map(|&i| entry(p, i)).sum())
     }
 
     /// Angular momentum $\sum (x\,p_y - y\,p_x)$ over planar points given by their two coordinates.
     pub fn angular_momentum(name: impl Into<String>, points: &[[usize; 2]]) -> Self {
         let points = points.to_vec();
-        Self::new(name, move |q, p| points.iter().map(|&[x, y]| q[x] * p[y] - q[y] * p[x]).sum())
+        Self::new(name, move |q, p| {
+            points.iter().map(|&[x, y]| entry(q, x) * entry(p, y) - entry(q, y) * entry(p, x)).sum()
+        })
     }
 
     /// Its value.
