@@ -73,6 +73,21 @@ impl<'a> Loads<'a> {
             rows.field(i).gradient(q, t, &mut self.block[..columns.len()]);
             scatter(columns, &self.block, out);
         }
+        self.subtract_forces(q, v, t, out);
+    }
+
+    /// Gradient of the terms of the potential that is the same everywhere and always.
+    pub(crate) fn constant(&self) -> &[f64] {
+        &self.constant
+    }
+
+    /// Rows of the potential whose gradient is not.
+    pub(crate) fn varying(&self) -> &[usize] {
+        &self.varying
+    }
+
+    /// Subtracts $f(q, v, t)$.
+    pub(crate) fn subtract_forces(&mut self, q: &[f64], v: &[f64], t: f64, out: &mut [f64]) {
         for force in self.system.forces() {
             let columns = force.coordinates();
             let block = &mut self.block[..columns.len()];
@@ -101,7 +116,7 @@ impl<'a> Loads<'a> {
         out: &mut [f64],
     ) {
         let rows = self.system.potential();
-        let (hessian, mut rest) = out.split_at_mut(rows.hessian_entries().len());
+        let (hessian, rest) = out.split_at_mut(rows.hessian_entries().len());
         if a == 0.0 {
             hessian.fill(0.0);
         } else if !hessian.is_empty() {
@@ -110,6 +125,16 @@ impl<'a> Loads<'a> {
                 *x *= a;
             }
         }
+        self.force_stiffness((q, v, t), (a, b), rest);
+    }
+
+    /// Writes $-a\,f_q - b\,f_v$, block after block.
+    pub(crate) fn force_stiffness(
+        &mut self,
+        (q, v, t): (&[f64], &[f64], f64),
+        (a, b): (f64, f64),
+        mut rest: &mut [f64],
+    ) {
         for force in self.system.forces() {
             let size = force.coordinates().len().pow(2);
             let (values, after) = rest.split_at_mut(size);

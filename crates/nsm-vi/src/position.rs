@@ -166,7 +166,7 @@ impl<'a> PositionUpdate<'a> {
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.choose_closed(gaps, t + h, smooth, iteration);
-            if settled && iteration > 1 && self.is_converged(before, last, scale) {
+            if settled && iteration > 1 && self.tolerances.is_converged(before, last, scale) {
                 self.residual = last / scale;
                 self.gather_impulse(smooth);
                 return self.check_finite(t).map(|()| iteration - 1);
@@ -272,18 +272,6 @@ impl<'a> PositionUpdate<'a> {
             self.closed.extend(smooth.iter().filter(|&&i| self.held[i]));
         }
         !changed
-    }
-
-    /// Newton converges quadratically: the next step would be about $\delta_k^3/\delta_{k-1}^2$.
-    fn is_converged(&self, before: f64, last: f64, scale: f64) -> bool {
-        let small = self.tolerances.newton * scale;
-        let stalled = last >= 0.5 * before && last <= 1e-9 * scale;
-        let next = if before.is_finite() && before > 0.0 {
-            last * (last / before) * (last / before)
-        } else {
-            last
-        };
-        last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
     }
 
     /// $r = M v_h + \tfrac h2 s_0 - p$: what the constraint impulses must supply.
@@ -462,7 +450,7 @@ pub(crate) fn all_finite(x: &[f64]) -> bool {
 }
 
 /// Index and size of the largest entry; NaN counts as largest.
-fn largest(x: &[f64]) -> (usize, f64) {
+pub(crate) fn largest(x: &[f64]) -> (usize, f64) {
     x.iter()
         .map(|x| if x.is_nan() { f64::INFINITY } else { x.abs() })
         .enumerate()

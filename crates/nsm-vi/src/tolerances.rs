@@ -53,6 +53,20 @@ impl Tolerances {
         }
         Ok(())
     }
+
+    /// Whether Newton's step `last`, after one of size `before`, ends the iteration.
+    ///
+    /// Newton converges quadratically: the next step would be about $\delta_k^3/\delta_{k-1}^2$.
+    pub(crate) fn is_converged(&self, before: f64, last: f64, scale: f64) -> bool {
+        let small = self.newton * scale;
+        let stalled = last >= 0.5 * before && last <= 1e-9 * scale;
+        let next = if before.is_finite() && before > 0.0 {
+            last * (last / before) * (last / before)
+        } else {
+            last
+        };
+        last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
+    }
 }
 
 /// Refuses a step that is not positive and finite.

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
 use nsm_model::{Mass, State, Stepper, System};
 use nsm_vi::{
-    ConstraintAt, Direct, DiscreteSmooth, Energy, Gvi, Hybrid, Newmark, Quadrature, Variational,
+    Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
+    Newmark, Projected, Projection, ProjectionMatrix, Quadrature, Variational,
 };
 
 struct Counting;
@@ -82,6 +83,16 @@ fn no_step_allocates() {
     smooth.tolerances.contact.gap = 1e-2;
     count("smooth", &start, smooth.stepper(&spheres).unwrap(), 1000);
     let (cradle, start) = cradle();
+    let conserving = Conserving::new(0.01).stepper(&cradle).unwrap();
+    count("conserving", &start, conserving, 200);
+    let solver = ConstraintSolver::augmented();
+    let augmented = Conserving { solver, ..Conserving::new(0.01) }.stepper(&cradle).unwrap();
+    count("augmented", &start, augmented, 200);
+    for projection in [Projection::mass(), Projection::penalty(ProjectionMatrix::Identity, 5.0)] {
+        let inner = Conserving::new(0.01).stepper(&cradle).unwrap();
+        let projected = Projected::new(&cradle, inner, &projection).unwrap();
+        count("projected", &start, projected, 200);
+    }
     let repredicted = Gvi { repredict: true, ..Gvi::new(0.01, q) };
     count("cradle", &start, Gvi::new(0.01, q).stepper(&cradle).unwrap(), 1000);
     count("cradle, repredicted", &start, repredicted.stepper(&cradle).unwrap(), 1000);

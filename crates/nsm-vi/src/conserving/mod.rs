@@ -1,0 +1,164 @@
+//! The energy-conserving step for systems with equality constraints.
+//!
+//! Implicit midpoint with averaged forces, constraints at the end of the step (\[GO\] section 6; for
+//! quadratic constraints this is the energy–momentum scheme that \[LMO\] compare with):
+//! $$ q_1 = q_0 + \tfrac h2 (v_0 + v_1), \qquad M(v_1 - v_0) = -h\,\big(\bar\nabla V + \bar\nabla f^\top \lambda\big), \qquad f(q_1) = 0, $$
+//! that is $\tfrac2h M \Delta q - 2 p_0 + h\,\bar\nabla V + h\,\bar G^\top\lambda = 0$. With discrete gradients energy is exact: the
+//! potential's work is its difference and the constraints do none. Momenta of rotations are exact where
+//! potentials are quadratic and constraints are functions of one squared distance each, and of second
+//! order otherwise. Velocities leave the constraints, $\dot f \ne 0$, by an amount that can grow
+//! (\[GO\] Figures 8 and 12): see [`Projection`](crate::Projection).
+//!
+//! Sign of \[GO\] (1) and \[LMO\] (3): the force of constraint $i$ is $-\lambda_i \nabla f_i$.
+
+mod average;
+mod equations;
+mod solve;
+
+pub use average::ForceAverage;
+pub use solve::ConstraintSolver;
+
+use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance};
+
+use crate::Tolerances;
+use crate::kernel::{check_state, check_system};
+use crate::tolerances::check_step;
+use equations::{Equations, Start};
+use solve::Solver;
+
+/// Implicit midpoint that conserves energy and holds equality constraints at the end of each step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conserving {
+    /// Step $h$.
+    pub step: f64,
+    /// How forces are averaged; only [`ForceAverage::Conserving`] conserves energy beyond quadratic
+    /// potentials and constraints.
+    pub average: ForceAverage,
+    /// How the equations are solved.
+    pub solver: ConstraintSolver,
+    /// Thresholds of the solver.
+    pub tolerances: Tolerances,
+}
+
+impl Conserving {
+    /// The method with discrete gradients, the simultaneous solver and default tolerances.
+    pub fn new(step: f64) -> Self {
+        Self {
+            step,
+            average: ForceAverage::Conserving,
+            solver: ConstraintSolver::Simultaneous,
+            tolerances: Tolerances::default(),
+        }
+    }
+
+    /// Binds the method to a system and allocates its workspace.
+    ///
+    /// # Errors
+    /// A step, penalty or tolerance out of range, or coordinates without mass.
+    pub fn stepper<'a>(&self, system: &'a System) -> Result<ConservingStepper<'a>, SystemError> {
+        check_step(self.step)?;
+        self.tolerances.check()?;
+        self.solver.check()?;
+        check_system(system)?;
+        let equations = Equations::new(system, self.average);
+        let (n, m) = (system.dimension(), system.equalities().len());
+        Ok(ConservingStepper {
+            system,
+            solver: Solver::new(equations, self.solver, self.tolerances)?,
+            h: self.step,
+            multipliers: vec![0.0; m],
+            p: vec![0.0; n],
+            left: vec![f64::NAN; n],
+            events: Events::default(),
+        })
+    }
+}
+
+/// [`Conserving`] bound to a system.
+#[derive(Debug)]
+pub struct ConservingStepper<'a> {
+    system: &'a System,
+    solver: Solver<'a>,
+    h: f64,
+    /// $\lambda$ of the last step that succeeded.
+    multipliers: Vec<f64>,
+    p: Vec<f64>,
+    /// Where the last step ended: elsewhere, a position is checked before it is used.
+    left: Vec<f64>,
+    events: Events,
+}
+
+impl ConservingStepper<'_> {
+    /// Multipliers $\lambda$ of the last step, constraint by constraint; forces are $-\lambda_i\nabla f_i$.
+    ///
+    /// Of redundant constraints one independent set carries the load and the others have zero.
+    pub fn multipliers(&self) -> &[f64] {
+        &self.multipliers
+    }
+}
+
+impl Stepper for ConservingStepper<'_> {
+    type State = State;
+
+    fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        check_state(self.system, state)?;
+        if self.left != state.q {
+            check_position(self.system, state, &mut self.solver.equations.f)?;
+        }
+        let (h, t) = (self.h, state.t);
+        for ((x, q), v) in self.solver.x.iter_mut().zip(&state.q).zip(&state.v) {
+            *x = q + h * v;
+        }
+        let scale = 0.5 * h * h;
+        for (scaled, lambda) in self.solver.multipliers.iter_mut().zip(&self.multipliers) {
+            *scaled = scale * lambda;
+        }
+        let start = Start { q: &state.q, p: &state.p, t, h };
+        let iterations = self.solver.solve(start)?;
+        // Formed from forces: differences of positions divided by h would cost digits.
+        let equations = &self.solver.equations;
+        for ((new, p), s) in self.p.iter_mut().zip(&state.p).zip(&equations.slope) {
+            *new = p - h * s;
+        }
+        let rows = self.system.equalities();
+        rows.add_transposed(&equations.averaged, &self.solver.multipliers, -2.0 / h, &mut self.p);
+        if let Some(i) = self.p.iter().position(|p| !p.is_finite()) {
+            let culprit = self.system.names()[i].clone();
+            return Err(StepError::NotFinite { t, what: "momentum", culprit });
+        }
+        for (lambda, scaled) in self.multipliers.iter_mut().zip(&self.solver.multipliers) {
+            *lambda = scaled / scale;
+        }
+        state.q.copy_from_slice(&self.solver.x);
+        state.p.copy_from_slice(&self.p);
+        self.system.mass().solve(&state.p, &mut state.v);
+        state.t = t + h;
+        self.left.copy_from_slice(&state.q);
+        Ok(StepReport { iterations, residual: self.solver.residual, ..StepReport::default() })
+    }
+
+    fn step_size(&self) -> f64 {
+        self.h
+    }
+
+    fn events(&self) -> &Events {
+        &self.events
+    }
+}
+
+/// Refuses a position off the equality constraints, by the name of the worst.
+pub(crate) fn check_position(
+    system: &System,
+    state: &State,
+    values: &mut [f64],
+) -> Result<(), StepError> {
+    let rows = system.equalities();
+    rows.values(&state.q, state.t, values);
+    let (i, size) = crate::position::largest(values);
+    if rows.is_empty() || size <= Tolerance::default().position {
+        return Ok(());
+    }
+    let (constraint, value) = (rows.name(i).to_owned(), values[i]);
+    let source = SystemError::InfeasiblePosition { constraint, value, must: "0" };
+    Err(StepError::Method { t: state.t, source: Box::new(source) })
+}

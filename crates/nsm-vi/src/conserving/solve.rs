@@ -1,0 +1,322 @@
+//! Solvers of the conserving step: Newton on positions and multipliers at once, and the augmented
+//! Lagrangian of García Orden & Ortega.
+//!
+//! The second iterates $\lambda_{k+1} = \lambda_k + \varrho f(x_k)$ with $x_k$ from Newton on $x$ alone
+//! (\[GO\] section 6, penalty $10^3$). Both find the same step; the first needs a third of the iterations.
+
+use nsm_model::{StepError, System, SystemError};
+use nsm_solvers::small::{norm_inf, qr::PivotedQr};
+use nsm_solvers::{LinearError, LinearSystem, Structure};
+
+use super::equations::{Equations, Start};
+use crate::Tolerances;
+use crate::position::largest;
+
+/// Up to this number of constraints their rank is found anew at every step.
+const RANK_EVERY_STEP: usize = 32;
+/// Rows whose part outside the others is below this share of them are redundant.
+const RANK: f64 = 1e-10;
+
+/// How the equations of a [`Conserving`](crate::Conserving) step are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ConstraintSolver {
+    /// Newton on $(q, \lambda)$.
+    #[default]
+    Simultaneous,
+    /// Augmented Lagrangian: Newton on $q$ within an iteration of $\lambda$.
+    Augmented {
+        /// $\varrho$, in the units of a multiplier per unit of constraint.
+        penalty: f64,
+        /// Newton on $q$ ends below this residual $|R|$ (momentum).
+        residual: f64,
+        /// The iteration of $\lambda$ ends below this violation.
+        violation: f64,
+    },
+}
+
+impl ConstraintSolver {
+    /// The augmented Lagrangian as in \[GO\]: penalty $10^3$, $|R| < 10^{-10}$, $|\Phi| < 10^{-9}$.
+    pub fn augmented() -> Self {
+        Self::Augmented { penalty: 1e3, residual: 1e-10, violation: 1e-9 }
+    }
+
+    pub(super) fn check(&self) -> Result<(), SystemError> {
+        let Self::Augmented { penalty, residual, violation } = *self else { return Ok(()) };
+        for (what, value) in [
+            ("the penalty", penalty),
+            ("the residual to reach", residual),
+            ("the violation to reach", violation),
+        ] {
+            if !(value.is_finite() && value > 0.0) {
+                let must = "positive and finite";
+                return Err(SystemError::Parameter { what, must, value });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Workspace of a solver and its last solution.
+#[derive(Debug)]
+pub(super) struct Solver<'a> {
+    pub(super) equations: Equations<'a>,
+    kind: ConstraintSolver,
+    tolerances: Tolerances,
+    matrix: LinearSystem,
+    values: Vec<f64>,
+    /// Values of the matrix before those of the constraints.
+    interior: usize,
+    /// The end of the step, and $\Lambda = \tfrac{h^2}2\lambda$.
+    pub(super) x: Vec<f64>,
+    pub(super) multipliers: Vec<f64>,
+    rhs: Vec<f64>,
+    scratch: Vec<f64>,
+    r: Vec<f64>,
+    redundant: Vec<bool>,
+    rank_known: bool,
+    dense: Vec<f64>,
+    qr: PivotedQr,
+    pub(super) residual: f64,
+}
+
+impl<'a> Solver<'a> {
+    pub(super) fn new(
+        equations: Equations<'a>,
+        kind: ConstraintSolver,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
+        let system = equations.system;
+        let (n, rows) = (system.dimension(), system.equalities());
+        let m = rows.len();
+        let mut pattern = equations.pattern();
+        let interior = pattern.len();
+        let size = match kind {
+            ConstraintSolver::Augmented { .. } => n,
+            ConstraintSolver::Simultaneous => {
+                for i in 0..m {
+                    pattern.extend(rows.columns(i).iter().map(|&c| (c, n + i)));
+                }
+                for i in 0..m {
+                    pattern.extend(rows.columns(i).iter().map(|&c| (n + i, c)));
+                }
+                pattern.extend((n..n + m).map(|i| (i, i)));
+                n + m
+            }
+        };
+        let matrix = LinearSystem::new(size, &pattern, Structure::General).map_err(|error| {
+            SystemError::DoesNotFit { method: "the conserving step", why: error.to_string() }
+        })?;
+        Ok(Self {
+            kind,
+            tolerances,
+            matrix,
+            values: vec![0.0; pattern.len()],
+            interior,
+            x: vec![0.0; n],
+            multipliers: vec![0.0; m],
+            rhs: vec![0.0; size],
+            scratch: vec![0.0; n],
+            r: vec![0.0; n],
+            redundant: vec![false; m],
+            rank_known: m <= 1,
+            dense: vec![0.0; m * n],
+            qr: PivotedQr::new(m, n),
+            residual: 0.0,
+            equations,
+        })
+    }
+
+    /// Solves the step from the predictor in `x` and the multipliers of the last step.
+    pub(super) fn solve(&mut self, start: Start<'_>) -> Result<usize, StepError> {
+        match self.kind {
+            ConstraintSolver::Simultaneous => self.simultaneous(start),
+            ConstraintSolver::Augmented { penalty, residual, violation } => {
+                self.augmented(start, penalty, (residual, violation))
+            }
+        }
+    }
+
+    fn simultaneous(&mut self, start: Start<'_>) -> Result<usize, StepError> {
+        if !self.rank_known || (2..=RANK_EVERY_STEP).contains(&self.multipliers.len()) {
+            self.find_rank(start).map_err(|error| self.failure(start.t, error))?;
+        }
+        let n = self.x.len();
+        let mut last = f64::INFINITY;
+        let mut scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
+        for iteration in 1..=self.tolerances.iterations {
+            self.equations.evaluate(start, &self.x);
+            let mut step = self.newton_step(start);
+            if matches!(step, Err(LinearError::Singular { .. })) {
+                self.find_rank(start).map_err(|error| self.failure(start.t, error))?;
+                step = self.newton_step(start);
+            }
+            step.map_err(|error| self.failure(start.t, error))?;
+            let (dx, dl) = self.rhs.split_at(n);
+            let before = last;
+            last = norm_inf(dx);
+            for (x, d) in self.x.iter_mut().zip(dx) {
+                *x += d;
+            }
+            for (l, d) in self.multipliers.iter_mut().zip(dl) {
+                *l += d;
+            }
+            // What the change of the multipliers would move, in the units of positions.
+            self.r.fill(0.0);
+            let rows = self.equations.system.equalities();
+            rows.add_transposed(&self.equations.averaged, dl, 1.0, &mut self.r);
+            self.equations.system.mass().solve(&self.r, &mut self.scratch);
+            last = last.max(norm_inf(&self.scratch));
+            scale = scale.max(norm_inf(&self.x));
+            if !last.is_finite() {
+                return Err(self.not_finite(start.t));
+            }
+            if self.tolerances.is_converged(before, last, scale) {
+                self.residual = last / scale;
+                self.equations.evaluate(start, &self.x);
+                return Ok(iteration);
+            }
+        }
+        Err(self.not_converged(start.t, self.tolerances.iterations, last))
+    }
+
+    /// Leaves the Newton step of positions and multipliers in `rhs`.
+    fn newton_step(&mut self, start: Start<'_>) -> Result<(), LinearError> {
+        let (n, m) = (self.x.len(), self.multipliers.len());
+        let (inside, border) = self.values.split_at_mut(self.interior);
+        self.equations.jacobian(start, &self.x, &self.multipliers, 0.0, inside);
+        let rows = self.equations.system.equalities();
+        let (columns, border) = border.split_at_mut(rows.entries());
+        let (lines, diagonal) = border.split_at_mut(rows.entries());
+        columns.copy_from_slice(&self.equations.averaged);
+        lines.copy_from_slice(&self.equations.end);
+        self.equations.residual(start, &self.x, &self.multipliers, &mut self.r, &mut self.scratch);
+        for (rhs, r) in self.rhs.iter_mut().zip(&self.r) {
+            *rhs = -r;
+        }
+        for i in 0..m {
+            // A redundant row holds by the others: it says Λᵢ = 0 instead.
+            diagonal[i] = 0.0;
+            self.rhs[n + i] = -self.equations.f[i];
+            if self.redundant[i] {
+                lines[rows.span(i)].fill(0.0);
+                diagonal[i] = 1.0;
+                self.rhs[n + i] = -self.multipliers[i];
+            }
+        }
+        self.matrix.factorise(&self.values)?;
+        self.matrix.solve_in_place(&mut self.rhs)
+    }
+
+    /// Finds the redundant rows at the start of the step, where all constraints hold.
+    fn find_rank(&mut self, start: Start<'_>) -> Result<(), LinearError> {
+        let rows = self.equations.system.equalities();
+        let (n, m) = (self.x.len(), rows.len());
+        rows.gradients(start.q, start.t, &mut self.equations.end);
+        self.dense.fill(0.0);
+        for i in 0..m {
+            rows.add_row(i, &self.equations.end, 1.0, &mut self.dense[i * n..(i + 1) * n]);
+        }
+        self.qr.factor(m, n, &self.dense, RANK)?;
+        self.redundant.fill(false);
+        for &i in self.qr.redundant() {
+            self.redundant[i] = true;
+        }
+        self.rank_known = true;
+        Ok(())
+    }
+
+    fn augmented(
+        &mut self,
+        start: Start<'_>,
+        penalty: f64,
+        (residual, violation): (f64, f64),
+    ) -> Result<usize, StepError> {
+        let half = 0.5 * start.h;
+        // In the scaling of Λ, and of r = (h/2) R.
+        let (penalty, target) = (half * start.h * penalty, half * residual);
+        let scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
+        let (mut total, mut worst) = (0, f64::INFINITY);
+        for _ in 0..50 * self.tolerances.iterations {
+            let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+            let mut inner = 0;
+            loop {
+                self.equations.evaluate(start, &self.x);
+                let (equations, r) = (&self.equations, &mut self.r);
+                equations.residual(start, &self.x, &self.multipliers, r, &mut self.scratch);
+                let rows = equations.system.equalities();
+                rows.add_transposed(&equations.averaged, &equations.f, penalty, r);
+                let size = norm_inf(&self.r);
+                if size <= target || self.tolerances.is_converged(before, last, scale) {
+                    self.residual = size / half;
+                    break;
+                }
+                if inner == self.tolerances.iterations || !size.is_finite() {
+                    return Err(self.not_converged(start.t, total, size / half));
+                }
+                let values = &mut self.values[..];
+                self.equations.jacobian(start, &self.x, &self.multipliers, penalty, values);
+                for (rhs, r) in self.rhs.iter_mut().zip(&self.r) {
+                    *rhs = -r;
+                }
+                self.matrix
+                    .factorise(&self.values)
+                    .and_then(|()| self.matrix.solve_in_place(&mut self.rhs))
+                    .map_err(|error| self.failure(start.t, error))?;
+                before = last;
+                last = norm_inf(&self.rhs);
+                for (x, d) in self.x.iter_mut().zip(&self.rhs) {
+                    *x += d;
+                }
+                inner += 1;
+                total += 1;
+            }
+            for (l, f) in self.multipliers.iter_mut().zip(&self.equations.f) {
+                *l += penalty * f;
+            }
+            worst = norm_inf(&self.equations.f);
+            if worst <= violation {
+                return Ok(total);
+            }
+        }
+        Err(self.not_converged(start.t, total, worst))
+    }
+
+    fn names(&self) -> &'a System {
+        self.equations.system
+    }
+
+    fn failure(&self, t: f64, error: LinearError) -> StepError {
+        let (names, rows) = (self.names().names(), self.names().equalities());
+        match error {
+            LinearError::Singular { pivot, .. } => {
+                let name = |i: usize| match i.checked_sub(names.len()) {
+                    None => names[i].clone(),
+                    Some(k) if k < rows.len() => rows.name(k).to_owned(),
+                    Some(_) => String::new(),
+                };
+                StepError::Singular { t, what: "the matrix of the step", culprit: name(pivot) }
+            }
+            LinearError::NotFinite { .. } => self.not_finite(t),
+            other => StepError::Method { t, source: Box::new(other) },
+        }
+    }
+
+    fn not_finite(&self, t: f64) -> StepError {
+        let (i, _) = largest(&self.r);
+        let culprit = self.names().names()[i].clone();
+        StepError::NotFinite { t, what: "the equation of motion", culprit }
+    }
+
+    fn not_converged(&self, t: f64, iterations: usize, residual: f64) -> StepError {
+        let rows = self.names().equalities();
+        let (i, violation) = largest(&self.equations.f);
+        let (j, remaining) = largest(&self.r);
+        let culprit = if !rows.is_empty() && violation >= remaining {
+            rows.name(i).to_owned()
+        } else {
+            self.names().names()[j].clone()
+        };
+        let what = "the conserving step";
+        StepError::NotConverged { t, what, iterations, residual, culprit }
+    }
+}
