@@ -1,7 +1,7 @@
 //! A string pressed by a nonlinear load onto a bumpy floor: a problem of one's own for the semismooth
 //! Newton method.
 //!
-//! Find the height $u$ of a string with $-u'' = -w\,(1 + u^2) + \lambda$, $u = 0.2$ at both ends, above
+//! Find the height $u$ of a string with $-u^{\prime\prime} = -w (1 + u^2) + \lambda$, $u = 0.2$ at both ends, above
 //! a floor $\psi$, pushed by it only where it touches: $0 \le \lambda \perp u - \psi \ge 0$.
 //!
 //! Run with `cargo run --example semismooth_newton`.

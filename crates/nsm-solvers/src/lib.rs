@@ -5,9 +5,9 @@
 //! |---|---|---|
 //! | [`lcp`] | $0 \le z \perp Mz + q \ge 0$ | one default strategy that verifies its answer, and each method by name |
 //! | [`least_squares`] | $\min_{\lambda \ge 0} \lvert p + G\lambda \rvert_W$ | contact problems given by their factors |
-//! | [`ncp`] | $F(x, \lambda) = 0,\; 0 \le \lambda \perp g(x) \ge 0$ | semismooth Newton, primal-dual active set |
+//! | [`ncp`] | $F(x, \lambda) = 0,\quad 0 \le \lambda \perp g(x) \ge 0$ | semismooth Newton, primal-dual active set |
 //! | [`newton`] | $F(x) = 0$ | line search, frozen Jacobians |
-//! | [`kkt`] | $\begin{pmatrix} A & G^\top \cr G' & -C \end{pmatrix} \begin{pmatrix} x \cr \lambda \end{pmatrix} = \begin{pmatrix} f \cr b \end{pmatrix}$ | redundant rows named, minimum norm |
+//! | [`kkt`] | $\begin{pmatrix} A & G^\top \cr G^\prime & -C \end{pmatrix} \begin{pmatrix} x \cr \lambda \end{pmatrix} = \begin{pmatrix} f \cr b \end{pmatrix}$ | redundant rows named, minimum norm |
 //! | [`roots`] | $f(x) = 0$ in a bracket | the bracket is the proof, the side is yours |
 //! | [`LinearSystem`] | $Ax = b$, pattern known beforehand | dense, banded or sparse, chosen once |
 //! | [`small`] | LU, Cholesky, $LDL^\top$, QR on slices | fastest below some 32 unknowns |

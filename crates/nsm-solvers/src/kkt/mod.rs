@@ -1,17 +1,17 @@
 //! Saddle-point systems: motion under constraints.
 //!
-//! $$ \begin{pmatrix} A & G^\top \cr G' & -C \end{pmatrix}
-//!    \begin{pmatrix} x \cr \lambda \end{pmatrix} = \begin{pmatrix} f \cr b \end{pmatrix} \tag{1} $$
+//! $$ \begin{pmatrix} A & G^\top \cr G^\prime & -C \end{pmatrix}
+//! \begin{pmatrix} x \cr \lambda \end{pmatrix} = \begin{pmatrix} f \cr b \end{pmatrix} \tag{1} $$
 //! with $A \in \mathbb{R}^{n \times n}$, $m$ constraint rows and a diagonal compliance $C \ge 0$, usually
-//! zero. $G$ and $G'$ share a pattern but not their values: variational integrators take force
+//! zero. $G$ and $G^\prime$ share a pattern but not their values: variational integrators take force
 //! directions at $q_k$ and gaps at $q_{k+1}$.
 //!
 //! * Where $A$ is diagonal or falls into small blocks (bodies), the multipliers solve the Schur
-//!   complement $S = G' A^{-1} G^\top + C$, $S\lambda = G'A^{-1}f - b$, and
+//!   complement $S = G^\prime A^{-1} G^\top + C$, $S\lambda = G^\prime A^{-1}f - b$, and
 //!   $x = A^{-1}(f - G^\top\lambda)$. For a chain $S$ is banded: cost is linear in its length.
 //! * Otherwise (1) is eliminated as a whole, dense, banded or sparse ([`LinearSystem`]).
 //!
-//! **Redundant rows.** If $S$ is singular because rows of $G'$ depend on each other, a largest
+//! **Redundant rows.** If $S$ is singular because rows of $G^\prime$ depend on each other, a largest
 //! independent set is kept, the others are [named](Kkt::redundant), and the multipliers are those of
 //! minimum norm among all that give the same force $G^\top\lambda$.
 
@@ -37,9 +37,9 @@ pub struct KktPattern<'a> {
     pub rows: usize,
     /// Nonzeros of $A$. Empty stands for its diagonal.
     pub block: &'a [(usize, usize)],
-    /// Nonzeros `(row, unknown)` of $G$ and of $G'$.
+    /// Nonzeros `(row, unknown)` of $G$ and of $G^\prime$.
     pub gradients: &'a [(usize, usize)],
-    /// $A$ is symmetric positive definite with each pair $(i, j), (j, i)$ listed once, and $G' = G$.
+    /// $A$ is symmetric positive definite with each pair $(i, j), (j, i)$ listed once, and $G^\prime = G$.
     pub symmetric: bool,
 }
 
@@ -183,9 +183,9 @@ impl Kkt {
         }
     }
 
-    /// Factorises with gradients $G$, $G'$ and compliance $C$.
+    /// Factorises with gradients $G$, $G^\prime$ and compliance $C$.
     ///
-    /// An empty `g_lower` stands for $G' = G$, an empty `c` for $C = 0$.
+    /// An empty `g_lower` stands for $G^\prime = G$, an empty `c` for $C = 0$.
     pub fn factorise(&mut self, g: &[f64], g_lower: &[f64], c: &[f64]) -> Result<(), LinearError> {
         self.factorise_active(g, g_lower, c, &[])
     }

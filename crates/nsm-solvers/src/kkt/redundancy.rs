@@ -1,7 +1,7 @@
 //! Redundant constraint rows: which they are, and multipliers of minimum norm.
 //!
 //! Rows are compared through a rank-revealing QR where the matrix is small, else through a banded
-//! $LDL^\top$ of the Gram matrix $G'G'^\top$ in which vanishing pivots are skipped: linear in the number
+//! $LDL^\top$ of the Gram matrix $G^\prime G^{\prime\top}$ in which vanishing pivots are skipped: linear in the number
 //! of rows for chains. Inactive rows and rows with compliance stay out of it.
 //!
 //! The projection of a basic solution $\lambda$ on the range of $G$ has the same force $G^\top\lambda$
@@ -39,7 +39,7 @@ enum Finder {
     Banded(BandedGram),
 }
 
-/// The Gram matrix $G'G'^\top$ in an order with a narrow band.
+/// The Gram matrix $G^\prime G^{\prime\top}$ in an order with a narrow band.
 #[derive(Debug, Clone)]
 struct BandedGram {
     factor: BandedLdlt,

@@ -1,8 +1,8 @@
-//! The multipliers' own equation, $S\lambda = G'A^{-1}f - b$ with $S = G'A^{-1}G^\top + C$.
+//! The multipliers' own equation, $S\lambda = G^\prime A^{-1}f - b$ with $S = G^\prime A^{-1}G^\top + C$.
 //!
 //! $A$ falls into blocks, the connected components of its graph. For every row $j$ of $G$ and every
 //! block $B$ that it touches, $y_{jB} = A_B^{-1} g_{jB}$ is computed once; then
-//! $S_{ij} = \sum_B g'_{iB} \cdot y_{jB}$ is a list of products known from the pattern, and
+//! $S_{ij} = \sum_B g^\prime_{iB} \cdot y_{jB}$ is a list of products known from the pattern, and
 //! $x = A^{-1} f - \sum_j y_j \lambda_j$ needs no second solve.
 
 use super::KktPattern;

@@ -10,7 +10,7 @@ use crate::small::{self, norm_inf};
 impl LinearSystem {
     /// Solves $Ax = b$ with up to `steps` steps of iterative refinement.
     ///
-    /// Returns $|b - Ax|_\infty / |b|_\infty$ (zero for $b = 0$). Stops when a step no longer helps.
+    /// Returns $\lVert b - Ax\rVert_\infty / \lVert b\rVert_\infty$ (zero for $b = 0$). Stops when a step no longer helps.
     pub fn solve_refined(
         &mut self,
         b: &[f64],

@@ -1,18 +1,18 @@
 //! Nonlinear complementarity: semismooth Newton with a primal-dual active set.
 //!
 //! Finds $x \in \mathbb{R}^n$ and $\lambda \in \mathbb{R}^m$ with
-//! $$ F(x, \lambda) = 0, \qquad g_i(x) = 0 \;(i < p), \qquad
-//!    0 \le \lambda_i \perp g_i(x) \ge 0 \;(i \ge p). \tag{1} $$
+//! $$ F(x, \lambda) = 0, \qquad g_i(x) = 0 \quad (i < p), \qquad
+//! 0 \le \lambda_i \perp g_i(x) \ge 0 \quad (i \ge p). \tag{1} $$
 //! The Jacobian need not be symmetric: $A = \partial F/\partial x$, force directions
-//! $G = -(\partial F/\partial \lambda)^\top$ and gap gradients $G' = \partial g/\partial x$ are
+//! $G = -(\partial F/\partial \lambda)^\top$ and gap gradients $G^\prime = \partial g/\partial x$ are
 //! independent of each other, as in schemes with constraint forces at $q_k$ and gaps at $q_{k+1}$.
 //!
 //! **Iteration.** (1) is $\Phi = 0$ with $\Phi_i = \min(c_i\lambda_i, g_i)$. Rows with
-//! $c_i\lambda_i > g_i$ are active: they are held at $g_i + G'_i d = 0$, and the others get
+//! $c_i\lambda_i > g_i$ are active: they are held at $g_i + G^\prime_i d = 0$, and the others get
 //! $\lambda_i = 0$ (Newton's method on $\Phi$, the primal-dual active set method of
-//! [Hintermüller, Ito & Kunisch 2002]). The step is a saddle-point solve ([`crate::kkt`]) for $d$ and the new
+//! [Hintermüller et al. 2002]). The step is a saddle-point solve ([`crate::kkt`]) for $d$ and the new
 //! $\lambda$; redundant active rows share their load, minimum norm. The scaling
-//! $c_i = \sum_k |g'_{ik} g_{ik} / a_{kk}|$ makes the choice of the active set independent of units.
+//! $c_i = \sum_k |g^\prime_{ik} g_{ik} / a_{kk}|$ makes the choice of the active set independent of units.
 //!
 //! **Globalisation.** A line search on $|\Phi|^2$, in which the last four values count, accepts almost
 //! every step of the active set method as it is. Where it fails, a step on the Fischer–Burmeister
@@ -34,7 +34,7 @@ pub trait Complementarity {
     /// Writes $F(x, \lambda)$ and $g(x)$.
     fn residual(&mut self, x: &[f64], lambda: &[f64], force: &mut [f64], gap: &mut [f64]);
 
-    /// Writes the declared entries of $A$, $G$ and $G'$ into `derivatives`.
+    /// Writes the declared entries of $A$, $G$ and $G^\prime$ into `derivatives`.
     fn derivatives(&mut self, x: &[f64], lambda: &[f64], derivatives: &mut Derivatives);
 }
 
@@ -45,7 +45,7 @@ pub struct Derivatives {
     pub block: Vec<f64>,
     /// $G = -(\partial F/\partial\lambda)^\top$: row $i$ is the direction of force $i$.
     pub forces: Vec<f64>,
-    /// $G' = \partial g/\partial x$.
+    /// $G^\prime = \partial g/\partial x$.
     pub gaps: Vec<f64>,
 }
 
@@ -118,7 +118,7 @@ impl Point {
 struct Scales {
     /// $1 / |a_{kk}|$.
     force: Vec<f64>,
-    /// $1 / |G'_i|$.
+    /// $1 / |G^\prime_i|$.
     gap: Vec<f64>,
     /// $c_i$.
     multiplier: Vec<f64>,

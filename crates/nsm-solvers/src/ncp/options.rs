@@ -9,7 +9,7 @@ use crate::newton::Stop;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NcpOptions {
     /// Stop when the scaled residual is at most this, in the units of $x$:
-    /// $\max(|F_k / a_{kk}|, |\Phi_i| / |G'_i|)$. Never less than a few ulp of the largest term in it.
+    /// $\max(|F_k / a_{kk}|, |\Phi_i| / |G^\prime_i|)$. Never less than a few ulp of the largest term in it.
     pub tolerance: f64,
     /// Stop when the last step is at most this, relative to $x$ and to $\lambda$.
     pub step_tolerance: f64,

@@ -151,7 +151,7 @@ impl SemismoothNewton {
     /// Solves the saddle-point system of the step; `step_lambda` holds the changes of inactive
     /// multipliers already, $\delta_{\mathcal I}$:
     /// $$ A d - G_{\mathcal A}^\top \lambda^+ = -F - G_{\mathcal A}^\top \lambda + G_{\mathcal I}^\top \delta_{\mathcal I},
-    ///    \qquad G'_{\mathcal A} d + C \lambda^+ = b . $$
+    /// \qquad G^\prime_{\mathcal A} d + C \lambda^+ = b . $$
     /// Unknown is the new multiplier, not its change, so that redundant rows get the least
     /// $\lambda^+$ and not the least correction of whatever came before.
     fn solve_for_step(&mut self) -> Result<(), LinearError> {

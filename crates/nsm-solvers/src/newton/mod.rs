@@ -1,8 +1,8 @@
 //! Newton's method for smooth systems $F(x) = 0$ with a known Jacobian pattern.
 //!
-//! Each iteration solves $F'(x)\,d = -F(x)$ with a [`LinearSystem`] and takes the longest of the steps
+//! Each iteration solves $F^\prime(x) d = -F(x)$ with a [`LinearSystem`] and takes the longest of the steps
 //! $d, d/2, d/4, \dots$ that satisfies Armijo's condition on $\tfrac12 |F|^2$
-//! $$ |F(x + \alpha d)|^2 \le (1 - 2 \sigma \alpha)\,|F(x)|^2, \qquad \sigma = 10^{-4}. $$
+//! $$ |F(x + \alpha d)|^2 \le (1 - 2 \sigma \alpha) |F(x)|^2, \qquad \sigma = 10^{-4}. $$
 //! A residual that is NaN or infinite counts as too large, so a function may refuse points outside its
 //! domain by returning NaN.
 
@@ -18,7 +18,7 @@ pub trait Equations {
     /// Writes $F(x)$ into `residual`.
     fn residual(&mut self, x: &[f64], residual: &mut [f64]);
 
-    /// Writes the entries of $F'(x)$ into `values`, in the order in which their positions were declared.
+    /// Writes the entries of $F^\prime(x)$ into `values`, in the order in which their positions were declared.
     fn jacobian(&mut self, x: &[f64], values: &mut [f64]);
 }
 

@@ -21,9 +21,9 @@ pub enum Jacobian {
 /// Options of [`Newton`](super::Newton).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NewtonOptions {
-    /// Stop when $|F|_\infty$ is at most this.
+    /// Stop when $\lVert F\rVert_\infty$ is at most this.
     pub tolerance: f64,
-    /// Stop when the last step is at most this times $|x|_\infty$.
+    /// Stop when the last step is at most this times $\lVert x\rVert_\infty$.
     pub step_tolerance: f64,
     /// Iterations allowed.
     pub max_iterations: usize,
@@ -70,9 +70,9 @@ pub struct NewtonReport {
     pub evaluations: usize,
     /// Evaluations and factorisations of the Jacobian.
     pub factorisations: usize,
-    /// $|F|_\infty$ at the point returned.
+    /// $\lVert F\rVert_\infty$ at the point returned.
     pub residual: f64,
-    /// Length of the last step, $|\alpha d|_\infty$.
+    /// Length of the last step, $\lVert \alpha d\rVert_\infty$.
     pub step: f64,
     /// Criterion that ended the solve.
     pub stop: Stop,

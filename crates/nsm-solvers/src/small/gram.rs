@@ -59,7 +59,7 @@ impl PivotedCholesky {
     /// Factorises the lower triangle of the `n` × `n` row-major matrix `a`; returns the rank.
     ///
     /// `tolerance` is the share of a diagonal entry below which a row counts as redundant:
-    /// $100\,n\,\varepsilon$ or more, since $A$ itself was rounded. A diagonal that is negative
+    /// $100 n \varepsilon$ or more, since $A$ itself was rounded. A diagonal that is negative
     /// beyond that share is [`LinearError::NotPositiveDefinite`].
     pub fn factor(&mut self, n: usize, a: &[f64], tolerance: f64) -> Result<usize, LinearError> {
         expect_len("matrix", a.len(), n * n)?;
@@ -219,7 +219,7 @@ fn eliminate(n: usize, a: &mut [f64], k: usize) {
     }
 }
 
-/// Lower triangle of the Gram matrix $A = G\,\mathrm{diag}(w)\,G^\top$ of a row-major `m` × `n` matrix.
+/// Lower triangle of the Gram matrix $A = G \mathrm{diag}(w) G^\top$ of a row-major `m` × `n` matrix.
 ///
 /// An empty `w` stands for the identity.
 pub fn assemble(

@@ -28,7 +28,7 @@ pub mod ldlt;
 pub mod lu;
 pub mod qr;
 
-/// Default relative tolerance $\tau = \min(256\,n\,\varepsilon, 10^{-11})$ for pivots of an elimination of
+/// Default relative tolerance $\tau = \min(256 n \varepsilon, 10^{-11})$ for pivots of an elimination of
 /// size `n`: rounding errors of a few ulp, magnified by a moderate condition of the other rows.
 #[inline]
 pub fn tolerance(n: usize) -> f64 {

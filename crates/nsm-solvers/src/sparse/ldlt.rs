@@ -2,7 +2,7 @@
 //! are to be positive, $LL^\top$.
 //!
 //! A saddle-point matrix with a zero block has no $LDL^\top$ without pivoting in general, but
-//! $K_\delta = K + \delta\,\mathrm{diag}(s)$ has, where $s_i = \pm 1$ is the sign of the $i$th pivot
+//! $K_\delta = K + \delta \mathrm{diag}(s)$ has, where $s_i = \pm 1$ is the sign of the $i$th pivot
 //! and $\delta$ is small against the matrix, which is first scaled symmetrically so that the largest
 //! entry of every row is about one. The regularised factor is a preconditioner: refinement
 //! $x \leftarrow x + K_\delta^{-1} (b - Kx)$ removes the error, one step for a regular $K$.
@@ -30,7 +30,7 @@ use crate::small::norm_inf;
 /// Accuracy of a refined solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LdltReport {
-    /// $|b - Kx|_\infty / (|x|_\infty + |b|_\infty)$ of the scaled system.
+    /// $\lVert b - Kx\rVert_\infty / (\lVert x\rVert_\infty + \lVert b\rVert_\infty)$ of the scaled system.
     pub residual: f64,
     /// Refinement steps taken.
     pub refinements: usize,

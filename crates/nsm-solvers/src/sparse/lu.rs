@@ -2,7 +2,7 @@
 //!
 //! faer reports neither zero nor tiny pivots, so the matrix is equilibrated, $B = D_r A D_c$ with powers
 //! of two such that the largest entry of every row and column lies in $[1, 2)$ or nearly so, and after
-//! the factorisation $B y = s$ is solved for a fixed vector: $|y|_\infty$ beyond
+//! the factorisation $B y = s$ is solved for a fixed vector: $\lVert y\rVert_\infty$ beyond
 //! $1/\tau$ means that $B$ is within $\tau$ of a singular matrix.
 
 use std::sync::Arc;
