@@ -1,5 +1,23 @@
 //! Variational integrators: generalized variational integrators with inequality and equality
 //! constraints on $\mathbb R^n$, and Lie group variational collision integrators on $SE(3)$.
+//!
+//! # On $\mathbb R^n$
+//!
+//! | method | contacts | energy at contact | momenta | symplectic |
+//! |---|---|---|---|---|
+//! | [`Gvi`] | any number, impacts and smooth | exact per event | exact | free and smooth steps |
+//! | [`DiscreteSmooth`] | smooth only: slid along and left | – | exact | yes |
+//! | [`Variational`] | none; equalities | – | exact | yes |
+//! | [`Hybrid`] | impacts only, at their instants | exact per event, wanders between | exact | free steps |
+//! | [`Direct`], [`Newmark`] | any number, as forces | lost or gained | lost in contact | free steps |
+//!
+//! [`Gvi`] is the one to use; [`Direct`], [`Newmark`] and [`Hybrid`] are there to compare with. All are
+//! of order 2 in smooth motion, take the same [`System`](nsm_model::System), keep its equality constraints
+//! to round-off, and fill the same ledger. A method is plain data; `stepper` binds it to a system and
+//! allocates, steps do not.
+//!
+//! Reference: \[KP\] D. M. Kaufman and D. K. Pai, Geometric numerical integration of inequality
+//! constrained, nonsmooth Hamiltonian systems, SIAM J. Sci. Comput. 34 (2012).
 
 mod conserving;
 mod direct;

@@ -92,7 +92,7 @@ fn leave(_: Effort) -> Result<Findings, ScenarioError> {
         (0.5, 2000, 3.05, 3.12),
         (0.4, 2500, 3.77, 3.81),
         (0.25, 4000, 3.92, 3.94),
-        (0.1, 10_000, 3.97, 3.995),
+        (0.1, 10_000, 3.979, 3.983),
     ] {
         let mut stepper = Gvi::new(h, Quadrature::Midpoint).stepper(&system)?;
         let trace = Trace::run(&system, &start, &mut stepper, steps).completed()?;
