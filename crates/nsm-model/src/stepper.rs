@@ -22,6 +22,22 @@ pub trait Stepper {
     fn events(&self) -> &Events;
 }
 
+impl<S: Stepper + ?Sized> Stepper for Box<S> {
+    type State = S::State;
+
+    fn step(&mut self, state: &mut Self::State) -> Result<StepReport, StepError> {
+        (**self).step(state)
+    }
+
+    fn step_size(&self) -> f64 {
+        (**self).step_size()
+    }
+
+    fn events(&self) -> &Events {
+        (**self).events()
+    }
+}
+
 /// What one step cost and how well its equations were solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {

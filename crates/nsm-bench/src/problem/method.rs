@@ -8,8 +8,9 @@ use nsm_alpha::{
 use nsm_model::{State, Stepper, System, SystemError};
 use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld};
 use nsm_vi::{
-    ConstraintAt, ContactForce, Direct, DiscreteSmooth, Energy, EventHandling, Gvi, Hybrid,
-    ImpactLaw, Newmark, Quadrature, Restitution, Tolerances, Variational,
+    Conserving, ConstraintAt, ConstraintSolver, ContactForce, Direct, DiscreteSmooth, Energy,
+    EventHandling, Gvi, Hybrid, ImpactLaw, Newmark, Projection, ProjectionMatrix, Quadrature,
+    Restitution, Strength, Tolerances, Variational,
 };
 
 use super::ProblemError;
@@ -30,6 +31,8 @@ pub enum Method {
     Newmark(Newmark),
     /// Hybrid: event root, reflection, rest of the step.
     Hybrid(Hybrid),
+    /// Energy-conserving steps with equalities.
+    Conserving(Conserving),
     /// Generalized-α at index 3, 2 or 1.
     Alpha(ClassicalAlpha),
     /// Event-driven generalized-α.
@@ -46,7 +49,7 @@ pub enum Method {
 type ReadOptions = fn(&Reader<'_>, f64) -> Result<Method, ProblemError>;
 
 /// Name, what it is, how its options are read.
-const METHODS: [(&str, ReadOptions); 15] = [
+const METHODS: [(&str, ReadOptions); 17] = [
     ("gvi", |r, h| {
         let mut gvi = Gvi::new(h, quadrature(r)?);
         let energies = [("h", Energy::Hamiltonian), ("h2", Energy::SecondOrder)];
@@ -81,6 +84,8 @@ const METHODS: [(&str, ReadOptions); 15] = [
         hybrid.tolerances = tolerances(r)?;
         Ok(Method::Hybrid(hybrid))
     }),
+    ("conserving", conserving),
+    ("energy-momentum", conserving),
     ("alpha-index3", |r, h| alpha(r, h, Index::Three)),
     ("alpha-index2", |r, h| alpha(r, h, Index::Two)),
     ("alpha-index1", |r, h| alpha(r, h, Index::One)),
@@ -152,6 +157,7 @@ impl Method {
             Self::Direct(m) => Box::new(m.stepper(system)?),
             Self::Newmark(m) => Box::new(m.stepper(system)?),
             Self::Hybrid(m) => Box::new(m.stepper(system)?),
+            Self::Conserving(m) => Box::new(m.stepper(system)?),
             Self::Alpha(m) => Box::new(m.stepper(system, start)?),
             Self::EventDriven(m) => Box::new(m.stepper(system, start)?),
             Self::Nsga(m) => Box::new(m.stepper(system, start)?),
@@ -217,6 +223,42 @@ fn newmark(
     newmark.contact = contact;
     newmark.tolerances = tolerances(reader)?;
     Ok(Method::Newmark(newmark))
+}
+
+/// For quadratic constraints the conserving step is the energy-momentum scheme: one method, two names.
+fn conserving(reader: &Reader<'_>, h: f64) -> Result<Method, ProblemError> {
+    let mut conserving = Conserving::new(h);
+    let solvers = [
+        ("simultaneous", ConstraintSolver::Simultaneous),
+        ("augmented", ConstraintSolver::augmented()),
+    ];
+    conserving.solver = reader.choice("solver", &solvers)?.unwrap_or(conserving.solver);
+    conserving.tolerances = tolerances(reader)?;
+    Ok(Method::Conserving(conserving))
+}
+
+/// `projection = { matrix = "mass" | "identity" | [[…]], penalty = α }`, or `exact = true`.
+pub(crate) fn read_projection(reader: &Reader<'_>) -> Result<Option<Projection>, ProblemError> {
+    let Some(table) = reader.table("projection")? else { return Ok(None) };
+    let matrix = if table.is_matrix("matrix") {
+        let rows = table.require("matrix", table.matrix("matrix")?, "")?;
+        ProjectionMatrix::Full(rows)
+    } else {
+        let words = [("mass", true), ("identity", false)];
+        let mass = table.choice("matrix", &words)?.unwrap_or(true);
+        if mass { ProjectionMatrix::Mass } else { ProjectionMatrix::Identity }
+    };
+    let projection = match (table.positive("penalty")?, table.flag("exact")?.unwrap_or(false)) {
+        (Some(_), true) => {
+            return Err(table
+                .place_of("exact")
+                .error("give `penalty` or `exact = true`, not both"));
+        }
+        (Some(penalty), false) => Projection::penalty(matrix, penalty),
+        (None, _) => Projection { matrix, strength: Strength::Exact },
+    };
+    table.finish()?;
+    Ok(Some(projection))
 }
 
 fn alpha(reader: &Reader<'_>, h: f64, index: Index) -> Result<Method, ProblemError> {

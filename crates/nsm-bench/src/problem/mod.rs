@@ -44,6 +44,7 @@ use std::time::Instant;
 
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps, steps_between};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
+use nsm_vi::{Projected, Projection};
 use reader::{Reader, Source};
 use record::Recorder;
 use toml::de::DeTable;
@@ -106,6 +107,8 @@ pub struct Run {
     pub steps: usize,
     /// Which instants are recorded.
     pub sampling: Sampling,
+    /// The projection of velocities that follows each step, if any.
+    pub projection: Option<Projection>,
     place: Place,
 }
 
@@ -174,6 +177,10 @@ impl Problem {
                     .method
                     .stepper(system, start)
                     .map_err(|e| run.place.error(e.to_string()))?;
+                if let Some(projection) = &run.projection {
+                    let projected = Projected::new(system, stepper, projection);
+                    stepper = Box::new(projected.map_err(|e| run.place.system(&e))?);
+                }
                 let mut probe = SystemProbe::new(system);
                 drive(run, &mut *stepper, &mut probe, &**system, start.clone(), folder, watch)
             }
@@ -254,8 +261,23 @@ impl Run {
             (None, Some(k)) => Sampling::Every(k),
             (None, None) => Sampling::Count(500),
         };
+        let projection = method::read_projection(reader)?;
+        if projection.is_some() && matches!(subject, Subject::Rigid { .. }) {
+            return Err(reader
+                .place_of("projection")
+                .error("velocities are projected for `[system]` in coordinates only"));
+        }
         reader.finish()?;
-        Ok(Self { name, method, method_name, step, steps, sampling, place: reader.place().clone() })
+        Ok(Self {
+            projection,
+            name,
+            method,
+            method_name,
+            step,
+            steps,
+            sampling,
+            place: reader.place().clone(),
+        })
     }
 }
 
