@@ -59,7 +59,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("restitution {restitution}: impulses on slope and walls {impacts:?}");
         println!("  energy {:.6} J at the start, {:.6} J now", energy, world.energy(&state));
         if let Some((t, contact)) = ended {
-            println!("  at t = {t:.4} the bounces of {contact} accumulate: it comes to rest there");
+            println!(
+                "  at t = {t:.4} the bounces of {contact} accumulate: the contact closes for good"
+            );
         }
     }
     Ok(())
