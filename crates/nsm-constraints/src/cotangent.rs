@@ -143,9 +143,8 @@ impl CotangentProjection {
             for (b, &r) in rhs.iter_mut().zip(&group.rows) {
                 *b = equalities.row_dot(r, f, &self.weighted);
             }
-            outcome = group
-                .factor(metric, equalities, f)
-                .and_then(|()| group.factor.solve_minimum_norm(rhs, multipliers));
+            outcome =
+                group.factor(metric, equalities, f).and_then(|()| group.solve(rhs, multipliers));
             if outcome.is_err() {
                 break;
             }
@@ -188,9 +187,26 @@ impl Group {
                 self.gram[b * m + a] = product;
             }
         }
-        self.factor.factor(m, &self.gram, RANK_TOLERANCE)?;
+        if m > 1 {
+            self.factor.factor(m, &self.gram, RANK_TOLERANCE)?;
+        }
         self.current = true;
         Ok(())
+    }
+
+    /// $(F^\top W F)^{+}$ applied to `rhs`.
+    fn solve(&mut self, rhs: &[f64], multipliers: &mut [f64]) -> Result<(), LinearError> {
+        if let &[square] = &self.gram[..] {
+            if !square.is_finite() {
+                return Err(LinearError::NotFinite {
+                    what: "equality gradient",
+                    index: self.rows[0],
+                });
+            }
+            multipliers[0] = if square > 0.0 { rhs[0] / square } else { 0.0 };
+            return Ok(());
+        }
+        self.factor.solve_minimum_norm(rhs, multipliers)
     }
 }
 

@@ -37,14 +37,14 @@ fn reflections_are_feasible_push_only_and_conserve_energy() {
         let energy = scene.energy(&before);
         let change = (scene.energy(&p) - energy) / energy;
         worst = worst.max(change.abs());
-        assert!(change.abs() < 1e-13, "{change}");
+        assert!(change.abs() < 1e-14, "{change}");
         assert!((certificate.energy_change - (scene.energy(&p) - energy)).abs() < 1e-13 * energy);
         let force = scene.force(&impulses);
         let sum: Vec<f64> = before.iter().zip(&force).map(|(a, b)| a + b).collect();
         same(&p, &sum, 1e-12 * (1.0 + size(&impulses)));
         assert_eq!(certificate.reflected, impulses.iter().filter(|l| **l > 0.0).count());
     }
-    assert!((2..=30).contains(&most), "{most} rounds");
+    assert!((2..=18).contains(&most), "{most} rounds");
     assert!(worst > 0.0);
 }
 
@@ -278,4 +278,65 @@ fn bad_input_is_named_and_leaves_the_momentum() {
     massless.push(&[(0, 1.0), (1, 0.0)]);
     let mut p = [-1.0, -1.0];
     assert!(massless.reflect(&ImpactLaw::Reflection, &mut p).unwrap().0.rounds == 0);
+}
+
+#[test]
+fn random_chains_come_to_an_end() {
+    let mut rng = rng(8);
+    let mut most = 0;
+    for _ in 0..300 {
+        let n = rng.random_range(2..=60);
+        let chain = line(&(0..n).map(|_| rng.random_range(0.2..5.0)).collect::<Vec<f64>>());
+        let before = normal(&mut rng, n);
+        let mut p = before.clone();
+        let (certificate, impulses) = chain.reflect(&ImpactLaw::Reflection, &mut p).unwrap();
+        most = most.max(certificate.rounds);
+        assert!(impulses.iter().all(|&l| l >= 0.0));
+        assert!(chain.rates(&p).iter().all(|&w| w > -1e-10 * size(&before)));
+        let energy = chain.energy(&before);
+        assert!((chain.energy(&p) - energy).abs() < 1e-13 * energy, "{certificate:?}");
+        // No external impulse: momentum is conserved.
+        let sum = |p: &[f64]| p.iter().sum::<f64>();
+        assert!((sum(&p) - sum(&before)).abs() < 1e-12 * size(&before) * n as f64);
+    }
+    assert!(most < 500, "{most}");
+}
+
+#[test]
+fn reflections_hold_in_any_metric() {
+    let mut rng = rng(9);
+    for _ in 0..500 {
+        let n = rng.random_range(2..=8);
+        let contacts = rng.random_range(1..=n + 2);
+        // W = I + R R^T / n, full: as if the masses were coupled.
+        let r: Vec<Vec<f64>> = (0..n).map(|_| normal(&mut rng, n)).collect();
+        let entries: Vec<(usize, usize, f64)> = (0..n * n)
+            .map(|e| {
+                let (i, j) = (e / n, e % n);
+                let product: f64 = (0..n).map(|k| r[i.min(j)][k] * r[i.max(j)][k]).sum();
+                (i, j, product / n as f64 + f64::from(u8::from(i == j)))
+            })
+            .collect();
+        let mut scene = Scene::in_metric(nsm_reflect::Metric::from_entries(n, &entries).unwrap());
+        let plain = cone(&mut rng, n, contacts);
+        for i in 0..contacts {
+            let (columns, values) = plain.rows().row(i);
+            let row: Vec<_> = columns.iter().copied().zip(values.iter().copied()).collect();
+            scene.push(&row);
+        }
+        let before = normal(&mut rng, n);
+        let mut p = before.clone();
+        let (certificate, impulses) = scene.reflect(&ImpactLaw::Reflection, &mut p).unwrap();
+        let energy = scene.energy(&before);
+        assert!((scene.energy(&p) - energy).abs() < 1e-13 * energy);
+        assert!(certificate.energy_change.abs() < 1e-13 * energy);
+        assert!(impulses.iter().all(|&l| l >= 0.0));
+        assert!(scene.rates(&p).iter().all(|&w| w > -1e-10 * size(&before)));
+        // One contact after the other, in the same metric.
+        let mut q = before.clone();
+        let law = ImpactLaw::Sequential(Restitution::ELASTIC);
+        let (sequential, _) = scene.reflect(&law, &mut q).unwrap();
+        assert!((scene.energy(&q) - energy).abs() < 1e-12 * energy, "{sequential:?}");
+        assert!(scene.rates(&q).iter().all(|&w| w > -1e-10 * size(&before)));
+    }
 }

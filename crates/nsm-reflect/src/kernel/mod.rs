@@ -8,7 +8,8 @@
 //!
 //! A wave that runs along a chain therefore costs a constant amount a round, however long the chain. The
 //! threshold $\tau$ grows with the largest speeds a contact has seen in this impact, so rounding that
-//! they leave behind is never reflected (strict "$< 0$" loops forever even on five aligned balls).
+//! they leave behind is never reflected (strict "$< 0$" loops forever even on five aligned balls). Where
+//! some velocity separates all contacts the rounds end [Vouga et al. 2017]; a limit catches the rest.
 
 use nsm_constraints::{ContactTolerance, Metric};
 
