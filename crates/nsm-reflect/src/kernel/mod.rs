@@ -8,8 +8,11 @@
 //!
 //! A wave that runs along a chain therefore costs a constant amount a round, however long the chain. The
 //! threshold $\tau$ grows with the largest speeds a contact has seen in this impact, so rounding that
-//! they leave behind is never reflected (strict "$< 0$" loops forever even on five aligned balls). Where
-//! some velocity separates all contacts the rounds end [Vouga et al. 2017]; a limit catches the rest.
+//! they leave behind is never reflected (strict "$< 0$" loops forever even on five aligned balls).
+//!
+//! The rounds end whenever some velocity separates all contacts, $c \cdot \nabla g_i \ge \delta > 0$: $c \cdot p$ grows by at least
+//! $\delta \sum \lambda_i$ in each, energy bounds it, and the threshold bounds $\sum \lambda_i$ from below (for the theory without
+//! threshold see [Vouga et al. 2017]). Opposed walls have no such velocity: a limit catches them.
 
 use nsm_constraints::{ContactTolerance, Metric};
 
