@@ -106,17 +106,24 @@ impl LcpWorkspace {
                 Method::NewtonMin,
                 Method::Enumeration,
             ]
-        } else {
+        } else if n <= LARGEST_DENSE {
             &[
                 Method::NewtonFischerBurmeister,
                 Method::BlockPivoting,
                 Method::NewtonMin,
                 Method::Lemke,
             ]
+        } else {
+            // All others would write the matrix out densely.
+            &[Method::ProjectedGaussSeidel]
         };
         for &method in general {
-            let largest = if method == Method::Lemke { LARGEST_TABLEAU } else { LARGEST_DENSE };
-            if n > largest || (method == Method::Enumeration && n > enumeration::LARGEST) {
+            let largest = match method {
+                Method::Lemke => LARGEST_TABLEAU,
+                Method::Enumeration => enumeration::LARGEST,
+                _ => usize::MAX,
+            };
+            if n > largest {
                 continue;
             }
             if let Some(report) = self.attempt(method, &matrix, q, false, z, w, &mut attempt) {

@@ -383,10 +383,13 @@ impl GramNnls {
         let n = self.n;
         let slack = &mut self.slack[..n];
         slack.copy_from_slice(q);
-        for &j in &self.factor.indices {
-            let (l, column) = (lambda[j], &gram[j * n..(j + 1) * n]);
-            for i in 0..n {
-                slack[i] += l * column[i];
+        // Over all multipliers, not the passive ones alone: one that moved along a ray and was then barred
+        // must not hide from the residual.
+        for (&l, column) in lambda.iter().zip(gram.chunks_exact(n)) {
+            if l != 0.0 {
+                for (w, m) in slack.iter_mut().zip(column) {
+                    *w += l * m;
+                }
             }
         }
     }
