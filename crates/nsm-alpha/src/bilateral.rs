@@ -210,7 +210,7 @@ impl<'a> Bilateral<'a> {
         });
     }
 
-    /// Writes $v^\top \nabla^2 g_i v + 2\,\nabla g_{i,t} \cdot v + g_{i,tt}$, the part of $\ddot g$ without $\dot v$.
+    /// Writes $v^\top \nabla^2 g_i v + 2\\,\nabla g_{i,t} \cdot v + g_{i,tt}$, the part of $\ddot g$ without $\dot v$.
     pub(crate) fn curvatures(&mut self, q: &[f64], t: f64, v: &[f64], out: &mut [f64]) {
         self.each(q, |i, field, q, block| {
             let columns = field.coordinates();
@@ -263,7 +263,7 @@ impl<'a> Bilateral<'a> {
         });
     }
 
-    /// Adds $w\,(\nabla^2 g_i\,v + w_t\,\nabla g_{i,t})$ to row $i$ of a matrix with rows of length `stride`:
+    /// Adds $w\\,(\nabla^2 g_i\\,v + w_t\\,\nabla g_{i,t})$ to row $i$ of a matrix with rows of length `stride`:
     /// the derivative by $q$ of $G v + g_t$ for $w_t = 1$, of $G v$ at frozen $t$ for $w_t = 0$.
     pub(crate) fn add_turning(
         &mut self,

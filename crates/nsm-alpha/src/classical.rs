@@ -1,6 +1,6 @@
 //! Classical generalized-α: index 3, 2 and 1, and index 2 with the intermediate gradient.
 //!
-//! [PB] section 4.1. The constraints are those of the mode at the *end* of the step. These methods know no
+//! \[PB\] section 4.1. The constraints are those of the mode at the *end* of the step. These methods know no
 //! impact: at a switch index 3 oscillates, index 1 leaves the constraint, and index 2 with
 //! $G_{\mathcal{E}}$ gains energy unless the coefficients forget the past
 //! ([`Coefficients::fully_implicit`]). They are here for comparison and for smooth problems; use

@@ -1,9 +1,9 @@
 //! The coefficients $\alpha_m, \alpha_f, \beta, \gamma$ of the generalized-α method.
 //!
-//! [PB] (59)–(63), after [Chung & Hulbert 1993] and [Arnold & Brüls 2007]:
-//! $$ q_{n+1} = q_n + h v_n + h^2 (\tfrac12 - \beta)\,a_n + h^2 \beta\,a_{n+1}, \qquad
-//!    v_{n+1} = v_n + h (1 - \gamma)\,a_n + h \gamma\,a_{n+1}, $$
-//! $$ (1 - \alpha_m)\,a_{n+1} + \alpha_m a_n = (1 - \alpha_f)\,\dot v_{n+1} + \alpha_f \dot v_n . $$
+//! \[PB\] (59)–(63), after [Chung & Hulbert 1993] and [Arnold & Brüls 2007]:
+//! $$ q_{n+1} = q_n + h v_n + h^2 (\tfrac12 - \beta)\\,a_n + h^2 \beta\\,a_{n+1}, \qquad
+//!    v_{n+1} = v_n + h (1 - \gamma)\\,a_n + h \gamma\\,a_{n+1}, $$
+//! $$ (1 - \alpha_m)\\,a_{n+1} + \alpha_m a_n = (1 - \alpha_f)\\,\dot v_{n+1} + \alpha_f \dot v_n . $$
 
 use nsm_model::SystemError;
 

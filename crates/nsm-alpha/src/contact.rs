@@ -1,6 +1,6 @@
 //! Frictionless contacts with Newton's restitution, all at once.
 //!
-//! With the response $y_j = P\,\nabla g_j$ of the system to a unit impulse at contact $j$ that keeps the
+//! With the response $y_j = P\\,\nabla g_j$ of the system to a unit impulse at contact $j$ that keeps the
 //! bilateral constraints, the impulses solve
 //! $$ 0 \le \lambda \perp W \lambda + b \ge 0, \qquad W_{ij} = \nabla g_i \cdot y_j . $$
 //! At velocity level $b_i = \dot g_i + e_i \dot g_i^-$, so that a contact that closes with $\dot g_i^- < 0$ opens

@@ -59,7 +59,7 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// Adds $w\,\partial (M(q) a)/\partial q$.
+    /// Adds $w\\,\partial (M(q) a)/\partial q$.
     pub(crate) fn add_inertia_tangent(
         &mut self,
         q: &[f64],
@@ -100,7 +100,7 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// Adds $w_q\,\partial f/\partial q + w_v\,\partial f/\partial v$ to the leading block of a matrix.
+    /// Adds $w_q\\,\partial f/\partial q + w_v\\,\partial f/\partial v$ to the leading block of a matrix.
     pub(crate) fn add_force_tangent(
         &mut self,
         (q, v, t): (&[f64], &[f64], f64),

@@ -1,6 +1,6 @@
 //! One step of the generalized-α method with the constraints at position, velocity or acceleration level.
 //!
-//! At $t_{n+1}$, [PB] (56)–(74),
+//! At $t_{n+1}$, \[PB\] (56)–(74),
 //! $$ M \dot v + G_{\ast}^\top \lambda = f, \qquad
 //!    g = 0 \quad\text{or}\quad G v + g_t = 0 \quad\text{or}\quad G \dot v + \dot G v + \dot g_t = 0 $$
 //! with the difference formulae of [`Coefficients`] and $G_{\ast} = G$ or $G_{\mathcal{E}}$. Newton's

@@ -1,9 +1,9 @@
 //! The intermediate gradient at a switch and the impact law that goes with it.
 //!
-//! [PB] (31)–(32), (45) and the case (29) leaves open. In the metric $M^{-1}$ the constraint
+//! \[PB\] (31)–(32), (45) and the case (29) leaves open. In the metric $M^{-1}$ the constraint
 //! gradients before and after a switch span subspaces with principal pairs $(u_i, w_i)$,
 //! $u_i \cdot w_j = \delta_{ij} \cos\theta_i$. The intermediate gradient has the rows
-//! $$ b_i = (1 - \mathcal{E})\,u_i + s_i\,\mathcal{E}\,w_i, \qquad s_i = \pm 1 , $$
+//! $$ b_i = (1 - \mathcal{E})\\,u_i + s_i\\,\mathcal{E}\\,w_i, \qquad s_i = \pm 1 , $$
 //! which equals (45) for one constraint, gives $G^+$ at $\mathcal{E} = 1$, and does not depend on how the rows of
 //! $G^-$ and $G^+$ are mixed, scaled or ordered. Rows of $G^+$ without a partner stay as they are. At
 //! $\mathcal{E} = \tfrac12$ energy is conserved for every choice of signs, because

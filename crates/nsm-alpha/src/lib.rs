@@ -1,7 +1,7 @@
 //! The generalized-α family for constrained systems whose constraints switch: index 3, 2 and 1,
 //! event-driven and nonsmooth (NSGA), with contacts, and the Moreau–Jean scheme beside them.
 //!
-//! $$ M(q)\,\dot v + G^\top(q, t)\,\lambda = f(q, v, t), \qquad g(q, t) = 0 $$
+//! $$ M(q)\\,\dot v + G^\top(q, t)\\,\lambda = f(q, v, t), \qquad g(q, t) = 0 $$
 //! after Patil & Brüls, where part of $g$ depends on the mode in which the system is
 //! ([`Switching`](nsm_constraints::Switching)). Multipliers have the sign of this equation, so that
 //! $-G^\top \lambda$ is the force of the constraints.

@@ -1,10 +1,10 @@
 //! The Moreau–Jean θ-scheme, the yardstick of event-capturing methods.
 //!
 //! [Moreau 1988], [Jean 1999]; the scheme of [Acary & Brogliato 2008], chapter 10:
-//! $$ M (v_{k+1} - v_k) = h \theta f_{k+1} + h (1 - \theta) f_k - G^\top \Lambda + \textstyle\sum_j \nabla g_j\,p_j,
+//! $$ M (v_{k+1} - v_k) = h \theta f_{k+1} + h (1 - \theta) f_k - G^\top \Lambda + \textstyle\sum_j \nabla g_j\\,p_j,
 //!    \qquad q_{k+1} = q_k + h (\theta v_{k+1} + (1 - \theta) v_k) $$
-//! $$ G v_{k+1} = -g_t, \qquad 0 \le p_j \perp \dot g_{j, k+1} + e_j\,\dot g_{j, k} \ge 0
-//!    \quad\text{where}\quad g_j(q_k) + \tfrac{h}{2}\,\dot g_{j, k} \le 0 . $$
+//! $$ G v_{k+1} = -g_t, \qquad 0 \le p_j \perp \dot g_{j, k+1} + e_j\\,\dot g_{j, k} \ge 0
+//!    \quad\text{where}\quad g_j(q_k) + \tfrac{h}{2}\\,\dot g_{j, k} \le 0 . $$
 //! Gradients are those at $q_k$; constraints hold at velocity level and drift. First order.
 
 use nsm_model::{

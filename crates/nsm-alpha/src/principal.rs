@@ -1,8 +1,8 @@
 //! Principal vectors between two subspaces: a small singular value decomposition by Jacobi rotations.
 //!
 //! For orthonormal rows $Y_-$ ($r_- \times n$) and $Y_+$ ($r_+ \times n$) and
-//! $Y_- Y_+^\top = U \Sigma V^\top$, the principal vectors $u_i = (U^\top Y_-)_i$ and
-//! $w_i = (V^\top Y_+)_i$ satisfy $u_i \cdot w_j = \delta_{ij} \cos\theta_i$ [Björck & Golub 1973].
+//! $Y_- Y_+^\top = U \Sigma V^\top$, the principal vectors $u_i = (U^\top Y_-)\_i$ and
+//! $w_i = (V^\top Y_+)\_i$ satisfy $u_i \cdot w_j = \delta_{ij} \cos\theta_i$ [Björck & Golub 1973].
 
 use nsm_solvers::small::{axpy, dot};
 

@@ -1,6 +1,6 @@
 //! A change of mode: is it well-posed, which impulse goes with it, what does it cost.
 //!
-//! [PB] section 2.1.1: the constraints of both modes must meet on the surface $z = 0$, and the surface
+//! \[PB\] section 2.1.1: the constraints of both modes must meet on the surface $z = 0$, and the surface
 //! must cut them, that is (12): $Z$ is independent of $G_1$ and of $G_2$. Both are tested at the point
 //! where the constraints of the mode left behind reach the surface, found by Newton's method. The impact
 //! is (31)–(32), and the direction condition (54) is tested for the $\mathcal{E}$ in use.

@@ -106,7 +106,7 @@ fn redundant_rows_change_nothing() {
     assert!(distance(&with.q, &without.q) < 1e-9 && distance(&with.v, &without.v) < 1e-9);
 }
 
-/// $\tfrac12 k\,(y - 1)^2$ pulls one joint of the linkage.
+/// $\tfrac12 k\\,(y - 1)^2$ pulls one joint of the linkage.
 struct Pull(f64);
 impl Expr for Pull {
     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
@@ -303,7 +303,7 @@ fn a_massless_coordinate_that_a_constraint_fixes_is_fine() {
     }
 }
 
-/// $\tfrac12 k\,x^2$.
+/// $\tfrac12 k\\,x^2$.
 struct Stiff(f64);
 impl Expr for Stiff {
     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {

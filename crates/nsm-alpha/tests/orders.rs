@@ -12,7 +12,7 @@ use nsm_model::{State, Stepper};
 const RHO: f64 = 0.8;
 
 /// The cam (inertia 2) in its minimal coordinate $\theta$, by RK4 with the switch located by bisection:
-/// $(j + m r'^2)\,\ddot\theta + m r' r''\,\dot\theta^2 + 5 r' = 0$.
+/// $(j + m r\'^2)\\,\ddot\theta + m r\' r\'\'\\,\dot\theta^2 + 5 r\' = 0$.
 fn exact_cam(end: f64) -> [f64; 4] {
     let phase = |theta: f64, turn: f64| (theta - TAU * turn - PI) / 2.0;
     let radius = |theta: f64, turn: f64| {

@@ -87,7 +87,7 @@ impl Affine {
         Self::new(&[i, j], &[-1.0, 1.0], -distance)
     }
 
-    /// The potential $-\sum_k m_k\, g \cdot x_k$ of weights: points given by their coordinates, and gravity $g$.
+    /// The potential $-\sum_k m_k\\, g \cdot x_k$ of weights: points given by their coordinates, and gravity $g$.
     ///
     /// # Errors
     /// A point with more or fewer coordinates than $g$; coordinates that appear twice.

@@ -1,8 +1,8 @@
 //! Central potentials: functions of the distance from a centre or between two points.
 //!
 //! With $s = |x|^2$ and a profile $\varphi$,
-//! $$ V = \varphi(s), \qquad \nabla V = 2 \varphi'\, x, \qquad
-//!    \nabla^2 V = 2 \varphi'\, I + 4 \varphi''\, x x^\top . $$
+//! $$ V = \varphi(s), \qquad \nabla V = 2 \varphi\'\\, x, \qquad
+//!    \nabla^2 V = 2 \varphi\'\\, I + 4 \varphi\'\'\\, x x^\top . $$
 
 use crate::affine::finite;
 use crate::distance::Separation;
@@ -27,7 +27,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// $\varphi, \varphi', \varphi''$ at $s$.
+    /// $\varphi, \varphi\', \varphi\'\'$ at $s$.
     fn at(self, s: f64) -> [f64; 3] {
         match self {
             Self::Power { strength: k, exponent: e } => {

@@ -3,7 +3,7 @@
 //! With $N$ the gradients of the active contacts,
 //! $$ T(q) = \lbrace y : N^\top y \ge 0 \rbrace \qquad (2.5), \qquad
 //!    -\partial I_A(q) = \lbrace N \lambda : \lambda \ge 0 \rbrace \qquad (2.4) $$
-//! [KP]. Velocities that may follow lie in $T$, impulses in the inward normal cone. The two are polar
+//! \[KP\]. Velocities that may follow lie in $T$, impulses in the inward normal cone. The two are polar
 //! in the metric $W$: every momentum splits uniquely [Moreau 1962] into
 //! $$ p = p_T - N\lambda, \qquad W p_T \in T(q), \qquad \lambda \ge 0, \qquad p_T^\top W N \lambda = 0 . $$
 

@@ -1,8 +1,8 @@
 //! Projection of contact gradients onto the cotangent space of the equality constraints.
 //!
 //! With equalities $f(q) = 0$, $F = \nabla f$, the normal cone is spanned by the projected gradients
-//! $$ N_i = \bigl(I - F (F^\top W F)^{+} F^\top W\bigr)\,\nabla g_i, \qquad F^\top W N_i = 0, \qquad (6.7) $$
-//! [KP] for $W = M^{-1}$; the paper writes it for $W$-orthonormal columns of $F$. The pseudo-inverse lets
+//! $$ N_i = \bigl(I - F (F^\top W F)^{+} F^\top W\bigr)\\,\nabla g_i, \qquad F^\top W N_i = 0, \qquad (6.7) $$
+//! \[KP\] for $W = M^{-1}$; the paper writes it for $W$-orthonormal columns of $F$. The pseudo-inverse lets
 //! redundant equalities pass. Equalities that share no coordinate, directly or through $W$, are
 //! factorised apart: the cost is that of the largest group of linked constraints.
 

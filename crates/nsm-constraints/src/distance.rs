@@ -1,10 +1,10 @@
 //! Functions of the vector between a point and a fixed centre, or between two points.
 //!
 //! With $x = x_a - c$ or $x = x_a - x_b$ in one to three dimensions, $r = |x|$ and $n = x / r$:
-//! $$ \nabla \varphi(r) = \varphi' n, \qquad
-//!    \nabla^2 \varphi(r) = \varphi'' n n^\top + \frac{\varphi'}{r} (I - n n^\top), $$
+//! $$ \nabla \varphi(r) = \varphi\' n, \qquad
+//!    \nabla^2 \varphi(r) = \varphi\'\' n n^\top + \frac{\varphi\'}{r} (I - n n^\top), $$
 //! with alternating signs over the two points. Every such function here supplies $a$ and $b$ in
-//! $\nabla \varphi = a x$, $\nabla^2 \varphi = a I + b\, x x^\top$; where $r = 0$ leaves the direction undefined, the
+//! $\nabla \varphi = a x$, $\nabla^2 \varphi = a I + b\\, x x^\top$; where $r = 0$ leaves the direction undefined, the
 //! gradient is zero.
 
 use crate::{ConstraintError, affine::finite};
@@ -56,7 +56,7 @@ impl Separation {
         x
     }
 
-    /// Writes $a\,x$, with the opposite sign for the second point.
+    /// Writes $a\\,x$, with the opposite sign for the second point.
     #[inline]
     pub(crate) fn gradient(&self, x: &[f64; 3], a: f64, out: &mut [f64]) {
         let d = self.dimension;
@@ -70,7 +70,7 @@ impl Separation {
         }
     }
 
-    /// Adds $a I + b\, x x^\top$, with the opposite sign between the two points.
+    /// Adds $a I + b\\, x x^\top$, with the opposite sign between the two points.
     #[inline]
     pub(crate) fn hessian(&self, x: &[f64; 3], a: f64, b: f64, out: &mut [f64]) {
         let (d, size) = (self.dimension, self.coordinates.len());

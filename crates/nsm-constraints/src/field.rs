@@ -23,7 +23,7 @@ pub trait Field: Send + Sync {
     /// Writes $\partial \varphi / \partial q$ on the block.
     fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]);
 
-    /// Adds $w\,\partial^2 \varphi / \partial q^2$ on the block to `out`, row by row ($k \times k$).
+    /// Adds $w\\,\partial^2 \varphi / \partial q^2$ on the block to `out`, row by row ($k \times k$).
     ///
     /// Never called when [`is_affine`](Field::is_affine) says so.
     fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]);
@@ -43,7 +43,7 @@ pub trait Field: Send + Sync {
         0.0
     }
 
-    /// Writes $\partial^2 \varphi / \partial q\,\partial t$ on the block.
+    /// Writes $\partial^2 \varphi / \partial q\\,\partial t$ on the block.
     fn rate_gradient(&self, _q: &[f64], _t: f64, out: &mut [f64]) {
         out.fill(0.0);
     }

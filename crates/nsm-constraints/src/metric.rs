@@ -1,7 +1,7 @@
 //! The inner product on momenta in which impulses are measured.
 //!
 //! $$ \langle a, b \rangle_W = a^\top W b, \qquad v = W p $$
-//! $W$ is $M^{-1}$ for the energy $H$, or the shadow metric $B = M^{-1} + c\,M^{-1} V'' M^{-1}$ for the
+//! $W$ is $M^{-1}$ for the energy $H$, or the shadow metric $B = M^{-1} + c\\,M^{-1} V\'\' M^{-1}$ for the
 //! second-order numerical Hamiltonian $H_2$. It is symmetric, diagonal or sparse, with a pattern that is
 //! fixed once so that values can be renewed in every step.
 

@@ -212,7 +212,7 @@ impl Rows {
         }
     }
 
-    /// Writes $v^\top \nabla^2 g_i\, v + 2\,(\partial \nabla g_i / \partial t) \cdot v + \partial^2 g_i / \partial t^2$:
+    /// Writes $v^\top \nabla^2 g_i\\, v + 2\\,(\partial \nabla g_i / \partial t) \cdot v + \partial^2 g_i / \partial t^2$:
     /// what remains of $\ddot g_i$ at zero acceleration.
     ///
     /// `scratch` holds at least the square of [`largest_block`](Rows::largest_block).
@@ -252,7 +252,7 @@ impl Rows {
         gradients[self.span(i)].iter().zip(self.columns(i)).map(|(g, &c)| g * v[c]).sum()
     }
 
-    /// Adds $s\,G^\top \lambda$ to `out`, from gradient values.
+    /// Adds $s\\,G^\top \lambda$ to `out`, from gradient values.
     pub fn add_transposed(&self, gradients: &[f64], lambda: &[f64], s: f64, out: &mut [f64]) {
         for (i, &multiplier) in lambda.iter().enumerate().take(self.len()) {
             if multiplier != 0.0 {
@@ -261,7 +261,7 @@ impl Rows {
         }
     }
 
-    /// Adds $s\,\nabla g_i$ to `out`, from gradient values.
+    /// Adds $s\\,\nabla g_i$ to `out`, from gradient values.
     pub fn add_row(&self, i: usize, gradients: &[f64], s: f64, out: &mut [f64]) {
         for (g, &c) in gradients[self.span(i)].iter().zip(self.columns(i)) {
             out[c] += s * g;

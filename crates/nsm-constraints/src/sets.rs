@@ -2,7 +2,7 @@
 //!
 //! $$ \mathbb{A}(q^t, q^p) = \lbrace i : g_i(q^p) \le 0 \rbrace \cup \lbrace j : g_j(q^t) = 0 \rbrace \qquad (5.3) $$
 //! $$ \mathbb{S}(q, p) = \lbrace i : \nabla g_i(q)^\top M^{-1} p = 0,\ g_i(q) = 0 \rbrace \qquad (6.1) $$
-//! [KP]. In floating point "$= 0$" needs a tolerance: one for gaps, one for velocities, the latter used
+//! \[KP\]. In floating point "$= 0$" needs a tolerance: one for gaps, one for velocities, the latter used
 //! here and in the impact laws alike, so that a contact which a reflection leaves at rest is at rest for
 //! the smooth set too.
 
@@ -11,7 +11,7 @@ use crate::Rows;
 /// What counts as a closed gap and as a contact at rest.
 ///
 /// The rate $\dot g = \nabla g \cdot v$ counts as zero up to
-/// $\tau\,\sum_k |\partial_k g|\,(|v_k| + v_0)$: relative to the speeds that enter it, with a floor from a
+/// $\tau\\,\sum_k |\partial_k g|\\,(|v_k| + v_0)$: relative to the speeds that enter it, with a floor from a
 /// speed $v_0$ that is typical for the system. Scaling a row scales its threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactTolerance {
@@ -30,7 +30,7 @@ impl Default for ContactTolerance {
 }
 
 impl ContactTolerance {
-    /// The rate $\nabla g \cdot v$ of a row, and the scale $\sum_k |\partial_k g|\,(|v_k| + v_0)$ by which
+    /// The rate $\nabla g \cdot v$ of a row, and the scale $\sum_k |\partial_k g|\\,(|v_k| + v_0)$ by which
     /// $\tau$ is multiplied.
     #[inline]
     pub fn rate(&self, columns: &[usize], gradient: &[f64], v: &[f64]) -> (f64, f64) {

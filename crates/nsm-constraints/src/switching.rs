@@ -1,6 +1,6 @@
 //! Bilateral constraints that switch: which of them hold depends on the mode.
 //!
-//! [PB] section 2. A switching system is in exactly one *mode* at a time, and each mode $i$ has a region
+//! \[PB\] section 2. A switching system is in exactly one *mode* at a time, and each mode $i$ has a region
 //! $$ \mathcal{X}_i = \lbrace q : z_i(q, t) > 0 \rbrace \tag{19} $$
 //! and equalities $g_i^{\mathcal{Z}}(q, t) = 0$. Products of Heaviside functions as in (4) and (21) lose the
 //! constraint on the surface itself, so the mode is an integer that belongs to the state, and a switch
@@ -182,7 +182,7 @@ impl Switching {
 
     /// $z_i(q, t)$: positive inside the region of the mode, negative outside.
     ///
-    /// For periodic modes $z_k = T s\,(1 - s)$ with $s = (q_c - q_{c,0})/T - k$.
+    /// For periodic modes $z_k = T s\\,(1 - s)$ with $s = (q_c - q_{c,0})/T - k$.
     pub fn region(&self, mode: i64, q: &[f64], t: f64) -> f64 {
         match &self.regions {
             Regions::Functions(z) => {

@@ -1,11 +1,11 @@
 //! Poles of points and planes with respect to an ellipsoid, and the distance to a plane (\[TL\] Appendix A).
 //!
-//! The pole of $p$ is $p' = p/f_{\mathcal E}(p)$ (A.3). The points of $\mathcal E$ with tangent plane parallel to
+//! The pole of $p$ is $p\' = p/f_{\mathcal E}(p)$ (A.3). The points of $\mathcal E$ with tangent plane parallel to
 //! $\mathcal P(n, D)$ are
 //! $$ q_\ast^\pm = \pm\frac{I_{\mathcal E}^2n}{\lVert I_{\mathcal E}n\rVert}; \tag{A.5} $$
 //! the ray through the nearer one meets the plane in $p_\ast$ (A.6a), whose pole is the pole of the plane,
-//! $$ p_\ast' = -\tfrac1D I_{\mathcal E}^2n. \tag{A.6b} $$
-//! Ellipsoid and plane are disjoint if and only if $f_{\mathcal E}(p_\ast') < 1$ (Theorem A.6), that is
+//! $$ p_\ast\' = -\tfrac1D I_{\mathcal E}^2n. \tag{A.6b} $$
+//! Ellipsoid and plane are disjoint if and only if $f_{\mathcal E}(p_\ast\') < 1$ (Theorem A.6), that is
 //! $\lVert I_{\mathcal E}n\rVert < |D|$ (A.9), and then
 //! $$ d_2(\mathcal E, \mathcal P) = \min|D \pm \lVert I_{\mathcal E}n\rVert|. \tag{A.7} $$
 //! An ellipsoid at $(x, R)$ sees the plane $\mathcal P(R^\top n, D + n\cdot x)$ (Theorem A.11), which is

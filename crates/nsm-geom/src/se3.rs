@@ -6,10 +6,10 @@
 //!   $z \mapsto Rz + x$.
 //! - A twist is the 6-vector $(y, \omega)$, translation first (\[TL\] 2.9), the matrix $\hat\xi$ with blocks
 //!   $S(\omega)$, $y$; the inner product (2.10) is the usual dot product of 6-vectors.
-//! - $\mathrm{Ad}_G$ is defined by $G\hat\xi G^{-1} = \widehat{\mathrm{Ad}_G\xi}$, and
+//! - $\mathrm{Ad}\_G$ is defined by $G\hat\xi G^{-1} = \widehat{\mathrm{Ad}\_G\xi}$, and
 //!   $\mathrm{ad}_\xi\eta = [\xi, \eta]$.
-//! - Tangent maps come left-trivialised (`body`, $\dot G = G\,\hat\eta$) and right-trivialised (`space`,
-//!   $\dot G = \hat\eta\,G$), as in [`so3`].
+//! - Tangent maps come left-trivialised (`body`, $\dot G = G\\,\hat\eta$) and right-trivialised (`space`,
+//!   $\dot G = \hat\eta\\,G$), as in [`so3`].
 //! - Cayley on SE(3) is that of the 4×4 matrices, $(I+\hat\xi)(I-\hat\xi)^{-1}$.
 
 use std::ops::Mul;
@@ -111,14 +111,14 @@ pub fn hat(xi: &Vec6) -> Matrix4<f64> {
     v
 }
 
-/// $\mathrm{ad}_\xi$: $[\xi, \eta] = (\omega_\xi\times y_\eta - \omega_\eta\times y_\xi,\ \omega_\xi\times\omega_\eta)$.
+/// $\mathrm{ad}\_\xi$: $[\xi, \eta] = (\omega_\xi\times y_\eta - \omega_\eta\times y_\xi,\ \omega_\xi\times\omega_\eta)$.
 pub fn ad(xi: &Vec6) -> Mat6 {
     let (y, omega) = split(xi);
     let s = so3::skew(&omega);
     blocks(&s, &so3::skew(&y), &s)
 }
 
-/// $\exp\hat\xi = (\mathrm d\exp^{\,space}_\omega y,\ \exp S(\omega))$.
+/// $\exp\hat\xi = (\mathrm d\exp^{\\,space}_\omega y,\ \exp S(\omega))$.
 pub fn exp(xi: &Vec6) -> Pose {
     let (y, omega) = split(xi);
     Pose { x: so3::dexp_space(&omega) * y, rot: so3::exp(&omega) }
@@ -130,13 +130,13 @@ pub fn log(pose: &Pose) -> Vec6 {
     twist(&(so3::dexp_space_inv(&omega) * pose.x), &omega)
 }
 
-/// $\mathrm{Cay}\,\hat\xi = (2(I - S(\omega))^{-1}y,\ \mathrm{Cay}\,S(\omega))$.
+/// $\mathrm{Cay}\\,\hat\xi = (2(I - S(\omega))^{-1}y,\ \mathrm{Cay}\\,S(\omega))$.
 pub fn cay(xi: &Vec6) -> Pose {
     let (y, omega) = split(xi);
     Pose { x: 2.0 * (cayley_inverse(&omega) * y), rot: so3::cay(&omega) }
 }
 
-/// The twist with $\mathrm{Cay}\,\hat\xi = G$.
+/// The twist with $\mathrm{Cay}\\,\hat\xi = G$.
 ///
 /// # Errors
 /// [`GeomError::HalfTurn`] where the rotation is by $\pi$.
@@ -159,7 +159,7 @@ pub fn dexp_space(xi: &Vec6) -> Mat6 {
 }
 
 /// Left-trivialised tangent of the exponential ("right Jacobian"),
-/// $\mathrm d\exp^{\,body}_\xi = \mathrm d\exp^{\,space}_{-\xi}$.
+/// $\mathrm d\exp^{\\,body}\_\xi = \mathrm d\exp^{\\,space}\_{-\xi}$.
 pub fn dexp_body(xi: &Vec6) -> Mat6 {
     dexp_space(&-xi)
 }
@@ -186,7 +186,7 @@ pub fn dcay_body(xi: &Vec6) -> Mat6 {
 }
 
 /// Right-trivialised tangent of the Cayley map,
-/// $\mathrm d\mathrm{Cay}^{\,space}_\xi = \mathrm d\mathrm{Cay}^{\,body}_{-\xi}$.
+/// $\mathrm d\mathrm{Cay}^{\\,space}\_\xi = \mathrm d\mathrm{Cay}^{\\,body}\_{-\xi}$.
 pub fn dcay_space(xi: &Vec6) -> Mat6 {
     dcay_body(&-xi)
 }

@@ -4,12 +4,12 @@
 //! - $S(x)y = x \times y$ (\[TL\] 2.1); `skew` is $S$, `vee` its inverse (2.2).
 //! - Rotations are matrices $R$ taking body components to inertial ones.
 //! - $\exp S(f)$ turns by $|f|$ about $f$ (D.2);
-//!   $\mathrm{Cay}\,S(f) = (I + S(f))(I - S(f))^{-1}$ turns by $2\arctan|f|$ about $f$ (D.5).
+//!   $\mathrm{Cay}\\,S(f) = (I + S(f))(I - S(f))^{-1}$ turns by $2\arctan|f|$ about $f$ (D.5).
 //! - A tangent map comes in two trivialisations. With $F = \tau(f)$ for $\tau = \exp$ or $\mathrm{Cay}$,
-//!   $$ \dot F = F\,S(\mathrm d\tau^{\,body}_f \dot f) = S(\mathrm d\tau^{\,space}_f \dot f)\,F, $$
+//!   $$ \dot F = F\\,S(\mathrm d\tau^{\\,body}_f \dot f) = S(\mathrm d\tau^{\\,space}_f \dot f)\\,F, $$
 //!   left-trivialised (body frame, the "right Jacobian") and right-trivialised (inertial frame, the
 //!   "left Jacobian"). Each is the other's transpose, and
-//!   $\mathrm d\tau^{\,space}_f = \tau(f)\,\mathrm d\tau^{\,body}_f$.
+//!   $\mathrm d\tau^{\\,space}_f = \tau(f)\\,\mathrm d\tau^{\\,body}_f$.
 //!
 //! All closed forms go through the [Stumpff functions](crate::stumpff), which have no branch point at
 //! zero; the logarithm goes through the unit quaternion, which has none at $\pi$ either.
@@ -82,14 +82,14 @@ pub fn log(rotation: &Mat3) -> Vec3 {
     2.0 * ratio * v
 }
 
-/// $\mathrm{Cay}\,S(f) = I + \tfrac{2}{1+|f|^2}(S(f) + S(f)^2)$ (\[TL\] D.7).
+/// $\mathrm{Cay}\\,S(f) = I + \tfrac{2}{1+|f|^2}(S(f) + S(f)^2)$ (\[TL\] D.7).
 #[inline]
 pub fn cay(f: &Vec3) -> Mat3 {
     let k = 2.0 / (1.0 + f.norm_squared());
     rodrigues(k, k, f)
 }
 
-/// The $f$ with $\mathrm{Cay}\,S(f) = R$: $f = S^{-1}(\mathrm{Asym}R)/(1 + \mathrm{tr}R)$.
+/// The $f$ with $\mathrm{Cay}\\,S(f) = R$: $f = S^{-1}(\mathrm{Asym}R)/(1 + \mathrm{tr}R)$.
 ///
 /// # Errors
 /// [`GeomError::HalfTurn`] where the angle is $\pi$ to round-off.
@@ -101,13 +101,13 @@ pub fn cay_inv(rotation: &Mat3) -> Result<Vec3, GeomError> {
     Ok(v / w)
 }
 
-/// $\mathrm d\exp^{\,body}_f = I - c_2 S(f) + c_3 S(f)^2$, the left-trivialised tangent of the exponential.
+/// $\mathrm d\exp^{\\,body}_f = I - c_2 S(f) + c_3 S(f)^2$, the left-trivialised tangent of the exponential.
 pub fn dexp_body(f: &Vec3) -> Mat3 {
     let c = stumpff(f.norm_squared());
     rodrigues(-c[2], c[3], f)
 }
 
-/// $\mathrm d\exp^{\,space}_f = I + c_2 S(f) + c_3 S(f)^2$, the right-trivialised tangent of the exponential.
+/// $\mathrm d\exp^{\\,space}_f = I + c_2 S(f) + c_3 S(f)^2$, the right-trivialised tangent of the exponential.
 pub fn dexp_space(f: &Vec3) -> Mat3 {
     let c = stumpff(f.norm_squared());
     rodrigues(c[2], c[3], f)
@@ -123,12 +123,12 @@ pub fn dexp_space_inv(f: &Vec3) -> Mat3 {
     rodrigues(-0.5, half_cotangent(f.norm_squared()), f)
 }
 
-/// $\mathrm d\mathrm{Cay}^{\,body}_f = \tfrac{2}{1+|f|^2}(I - S(f))$.
+/// $\mathrm d\mathrm{Cay}^{\\,body}_f = \tfrac{2}{1+|f|^2}(I - S(f))$.
 pub fn dcay_body(f: &Vec3) -> Mat3 {
     (Mat3::identity() - skew(f)) * (2.0 / (1.0 + f.norm_squared()))
 }
 
-/// $\mathrm d\mathrm{Cay}^{\,space}_f = \tfrac{2}{1+|f|^2}(I + S(f))$.
+/// $\mathrm d\mathrm{Cay}^{\\,space}_f = \tfrac{2}{1+|f|^2}(I + S(f))$.
 pub fn dcay_space(f: &Vec3) -> Mat3 {
     (Mat3::identity() + skew(f)) * (2.0 / (1.0 + f.norm_squared()))
 }
@@ -193,7 +193,7 @@ pub fn nearest(matrix: &Mat3) -> Result<Mat3, GeomError> {
     Err(refused())
 }
 
-/// $I + a\,S(f) + b\,S(f)^2$, using $S(f)^2 = ff^\top - |f|^2 I$ (\[TL\] 2.1b).
+/// $I + a\\,S(f) + b\\,S(f)^2$, using $S(f)^2 = ff^\top - |f|^2 I$ (\[TL\] 2.1b).
 #[inline]
 fn rodrigues(a: f64, b: f64, f: &Vec3) -> Mat3 {
     let (x, y, z) = (f.x, f.y, f.z);

@@ -1,6 +1,6 @@
 //! Stumpff functions, the coefficients of every closed form on SO(3) and SE(3).
 //!
-//! $$ c_j(x) = \sum_{k\ge 0} \frac{(-x)^k}{(2k+j)!}, \qquad c_j(x) = \tfrac{1}{j!} - x\,c_{j+2}(x). $$
+//! $$ c_j(x) = \sum_{k\ge 0} \frac{(-x)^k}{(2k+j)!}, \qquad c_j(x) = \tfrac{1}{j!} - x\\,c_{j+2}(x). $$
 //!
 //! With $x = \theta^2$: $c_0 = \cos\theta$, $c_1 = \sin\theta/\theta$,
 //! $c_2 = (1-\cos\theta)/\theta^2$, $c_3 = (\theta-\sin\theta)/\theta^3$, and the coefficients of the

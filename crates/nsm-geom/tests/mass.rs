@@ -137,7 +137,7 @@ fn joining_parallel_axes_and_principal_axes() {
     }
 }
 
-/// Case III of [TL] section 7: the true centroid and inertia of the union of two overlapping ellipsoids.
+/// Case III of \[TL\] section 7: the true centroid and inertia of the union of two overlapping ellipsoids.
 #[test]
 fn case_iii_union_of_ellipsoids() {
     let large = Shape::ellipsoid([3.0, 4.0, 5.0]).unwrap().at(Vec3::new(1.5, 0.0, 0.0));

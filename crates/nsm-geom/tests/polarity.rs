@@ -1,4 +1,4 @@
-//! Appendix A of [TL]: poles, tangent points and the distance between ellipsoid and plane.
+//! Appendix A of \[TL\]: poles, tangent points and the distance between ellipsoid and plane.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Group structure of SE(3) ([TL] section 2.1.2), exponential, Cayley and their tangent maps.
+//! Group structure of SE(3) (\[TL\] section 2.1.2), exponential, Cayley and their tangent maps.
 
 mod common;
 

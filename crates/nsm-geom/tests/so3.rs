@@ -1,4 +1,4 @@
-//! Every identity of [TL] section 2.1.1 and Appendix C, the closed forms of Appendix D, and the tangent
+//! Every identity of \[TL\] section 2.1.1 and Appendix C, the closed forms of Appendix D, and the tangent
 //! maps against differences.
 
 mod common;

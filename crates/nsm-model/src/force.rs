@@ -99,7 +99,7 @@ impl<E: ForceExpr> Force for AutoForce<E> {
 mod tests {
     use super::*;
 
-    /// Drag $-c\,|v|\,v$ in the plane, with a spring to the origin on $x$.
+    /// Drag $-c\\,|v|\\,v$ in the plane, with a spring to the origin on $x$.
     struct Drag(f64);
     impl ForceExpr for Drag {
         fn force<T: Scalar>(&self, q: &[T], v: &[T], _t: T, out: &mut [T]) {

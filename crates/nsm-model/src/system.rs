@@ -76,7 +76,7 @@ impl Invariant {
         Self::new(name, move |_, p| coordinates.iter().map(|&i| entry(p, i)).sum())
     }
 
-    /// Angular momentum $\sum (x\,p_y - y\,p_x)$ over planar points given by their two coordinates.
+    /// Angular momentum $\sum (x\\,p_y - y\\,p_x)$ over planar points given by their two coordinates.
     pub fn angular_momentum(name: impl Into<String>, points: &[[usize; 2]]) -> Self {
         let points = points.to_vec();
         Self::new(name, move |q, p| {
@@ -231,7 +231,7 @@ impl System {
         self.variable_mass.as_deref()
     }
 
-    /// Writes the momenta $p = M(q)\,v$.
+    /// Writes the momenta $p = M(q)\\,v$.
     pub fn momentum(&self, q: &[f64], v: &[f64], p: &mut [f64]) {
         match &self.variable_mass {
             None => self.mass.multiply(v, p),
@@ -239,7 +239,7 @@ impl System {
         }
     }
 
-    /// $\tfrac12 v^\top M(q)\,v$.
+    /// $\tfrac12 v^\top M(q)\\,v$.
     pub fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> f64 {
         match &self.variable_mass {
             None => self.mass.kinetic_energy(v),

@@ -1,8 +1,8 @@
 //! A mass matrix that depends on the configuration, with the forces that come of it.
 //!
-//! From the kinetic energy $T(q, v) = \tfrac12 v^\top M(q)\,v$ Lagrange's equations give
-//! $$ M(q)\,\dot v = -\nabla V + f + \frac{\partial T}{\partial q} -
-//!    \frac{\partial^2 T}{\partial v\,\partial q}\,v , $$
+//! From the kinetic energy $T(q, v) = \tfrac12 v^\top M(q)\\,v$ Lagrange's equations give
+//! $$ M(q)\\,\dot v = -\nabla V + f + \frac{\partial T}{\partial q} -
+//!    \frac{\partial^2 T}{\partial v\\,\partial q}\\,v , $$
 //! the last two terms being the gyroscopic force,
 //! so a user writes $T$ once ([`KineticExpr`]) and mass, gyroscopic force and their exact derivatives
 //! follow ([`AutoKinetic`]); the terms are second and third derivatives of $T$.
@@ -15,13 +15,13 @@ pub trait VariableMass: Send + Sync {
     /// Number of coordinates $n$.
     fn dimension(&self) -> usize;
 
-    /// $\tfrac12 v^\top M(q)\,v$.
+    /// $\tfrac12 v^\top M(q)\\,v$.
     fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> f64;
 
-    /// Writes $M(q)\,v$.
+    /// Writes $M(q)\\,v$.
     fn momentum(&self, q: &[f64], v: &[f64], out: &mut [f64]);
 
-    /// Writes $\partial (M(q)\,a) / \partial q$ at constant $a$.
+    /// Writes $\partial (M(q)\\,a) / \partial q$ at constant $a$.
     fn momentum_by_position(&self, q: &[f64], a: &[f64], out: &mut [f64]);
 
     /// Writes $M(q)$.
@@ -39,7 +39,7 @@ pub trait VariableMass: Send + Sync {
 
 /// A kinetic energy, quadratic in $v$, written once for every [`Scalar`]; see [`AutoKinetic`].
 pub trait KineticExpr: Send + Sync {
-    /// $T(q, v) = \tfrac12 v^\top M(q)\,v$ over all coordinates.
+    /// $T(q, v) = \tfrac12 v^\top M(q)\\,v$ over all coordinates.
     fn energy<T: Scalar>(&self, q: &[T], v: &[T]) -> T;
 }
 

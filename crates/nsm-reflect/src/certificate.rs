@@ -38,7 +38,7 @@ pub struct Symmetry {
 }
 
 impl Symmetry {
-    /// The map $(Sp)_k = s_k\,p_{j_k}$ with `images[k]` $= (j_k, s_k)$, $s_k = \pm 1$; none if the $j_k$ are no permutation or a sign is no sign.
+    /// The map $(Sp)\_k = s_k\\,p_{j_k}$ with `images[k]` $= (j_k, s_k)$, $s_k = \pm 1$; none if the $j_k$ are no permutation or a sign is no sign.
     pub fn new(images: &[(usize, f64)]) -> Option<Self> {
         let mut hit = vec![false; images.len()];
         for &(j, sign) in images {

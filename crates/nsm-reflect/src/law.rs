@@ -28,7 +28,7 @@ pub enum ImpactLaw {
     Sequential(Restitution),
     /// Newton's law at all closed contacts together \[Moreau 1988\], repeated while a contact that was
     /// separating is driven together. With
-    /// $$ \Delta T = \tfrac12 \textstyle\sum_i \lambda_i\,(1 - e_i)\,w_i \le 0 $$
+    /// $$ \Delta T = \tfrac12 \textstyle\sum_i \lambda_i\\,(1 - e_i)\\,w_i \le 0 $$
     /// it never gains energy, whatever the coefficients in $[0, 1]$.
     Newton(Restitution),
     /// One complementarity problem over all candidates, closed or not: what most engines solve. A

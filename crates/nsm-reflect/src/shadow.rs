@@ -2,8 +2,8 @@
 //!
 //! A symplectic step follows $H_2 = H + h^2(\ldots)$ more closely than $H$ [Bond & Leimkuhler 2007]. Its part
 //! that is quadratic in $p$ is $\tfrac12 p^\top B p$,
-//! $$ \text{Verlet: } B = M^{-1} + \tfrac{h^2}{6} M^{-1} V'' M^{-1}, \qquad
-//!    \text{midpoint: } B = M^{-1} - \tfrac{h^2}{12} M^{-1} V'' M^{-1}, $$
+//! $$ \text{Verlet: } B = M^{-1} + \tfrac{h^2}{6} M^{-1} V\'\' M^{-1}, \qquad
+//!    \text{midpoint: } B = M^{-1} - \tfrac{h^2}{12} M^{-1} V\'\' M^{-1}, $$
 //! and a reflection in the metric $B$ conserves it. The test for approach must use $B$ too: with
 //! $M^{-1}$ there, the rounds can alternate forever.
 
@@ -22,7 +22,7 @@ pub enum Quadrature {
 }
 
 impl Quadrature {
-    /// $c$ in $B = M^{-1} + c\,h^2 M^{-1} V'' M^{-1}$.
+    /// $c$ in $B = M^{-1} + c\\,h^2 M^{-1} V\'\' M^{-1}$.
     fn weight(self) -> f64 {
         match self {
             Self::Verlet => 1.0 / 6.0,

@@ -2,8 +2,8 @@
 //!
 //! Where contacts outnumber the directions they block (four legs of a table), $G\lambda$ is unique but
 //! $\lambda$ is not, and an active-set method loads an arbitrary choice of legs. Among the contacts $Z$ that are
-//! closed after the impulse, $(A\lambda + q)_Z = 0$, the multipliers of minimum norm
-//! $$ \lambda_Z = -A_{ZZ}^{+}\, q_Z $$
+//! closed after the impulse, $(A\lambda + q)\_Z = 0$, the multipliers of minimum norm
+//! $$ \lambda_Z = -A_{ZZ}^{+}\\, q_Z $$
 //! respect every symmetry of the impact. They replace the others if none of them pulls.
 
 use nsm_solvers::small::gram::PivotedCholesky;

@@ -13,8 +13,8 @@ pub enum Energy {
     #[default]
     Hamiltonian,
     /// The numerical Hamiltonian of the base scheme to second order (\[KP\] section 5.1.1):
-    /// $H_2 = H + h^2(\tfrac1{12} v^\top V'' v - \tfrac1{24} |\nabla V|^2_{M^{-1}})$ for Verlet,
-    /// $H_2 = H - \tfrac{h^2}{24}(v^\top V'' v + |\nabla V|^2_{M^{-1}})$ for the midpoint rule.
+    /// $H_2 = H + h^2(\tfrac1{12} v^\top V\'\' v - \tfrac1{24} |\nabla V|^2_{M^{-1}})$ for Verlet,
+    /// $H_2 = H - \tfrac{h^2}{24}(v^\top V\'\' v + |\nabla V|^2_{M^{-1}})$ for the midpoint rule.
     SecondOrder,
 }
 

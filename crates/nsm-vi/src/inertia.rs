@@ -1,4 +1,4 @@
-//! The matrix of the position update, $A = \tfrac1h M + \tfrac h2\,\partial s_0/\partial q_1$, and its solves.
+//! The matrix of the position update, $A = \tfrac1h M + \tfrac h2\\,\partial s_0/\partial q_1$, and its solves.
 //!
 //! Explicit schemes have $A = M/h$ and never factorise. Implicit ones factorise $A$ once per Newton
 //! iteration: on slices while the system is tiny, above that dense, banded or sparse by its pattern.

@@ -1,8 +1,8 @@
 //! Discrete Lagrangians: the quadrature that makes an integrator of an action.
 //!
 //! With $v_h = (q_1 - q_0)/h$, $m = (q_0 + q_1)/2$ (\[KP\] (7.2), (7.3)):
-//! $$ L_d^{\text{mid}} = h\,\big(\tfrac12 v_h^\top M v_h - V(m)\big), \qquad
-//!    L_d^{\text{Verlet}} = h\,\big(\tfrac12 v_h^\top M v_h - \tfrac12 V(q_0) - \tfrac12 V(q_1)\big). $$
+//! $$ L_d^{\text{mid}} = h\\,\big(\tfrac12 v_h^\top M v_h - V(m)\big), \qquad
+//!    L_d^{\text{Verlet}} = h\\,\big(\tfrac12 v_h^\top M v_h - \tfrac12 V(q_0) - \tfrac12 V(q_1)\big). $$
 //! Both have the slot derivatives
 //! $$ D_1 L_d = -M v_h - \tfrac h2 s_0, \qquad D_2 L_d = M v_h - \tfrac h2 s_1, $$
 //! where $s_0 = s_1 = \nabla V(m)$ for the midpoint and $s_i = \nabla V(q_i)$ for Verlet. Forces that
@@ -168,7 +168,7 @@ impl<'a> DiscreteLagrangian<'a> {
         }
     }
 
-    /// Writes $\tfrac h2\,\partial s_0 / \partial q_1$ at the last trial $q_1$, in the order of the loads.
+    /// Writes $\tfrac h2\\,\partial s_0 / \partial q_1$ at the last trial $q_1$, in the order of the loads.
     pub(crate) fn stiffness(&mut self, q0: &[f64], t: f64, h: f64, out: &mut [f64]) {
         match self.quadrature {
             Quadrature::Midpoint => {

@@ -108,7 +108,7 @@ impl<'a> Loads<'a> {
         pattern
     }
 
-    /// Writes $a\,V'' - a\,f_q - b\,f_v$ in the order of [`stiffness_pattern`](Self::stiffness_pattern).
+    /// Writes $a\\,V\'\' - a\\,f_q - b\\,f_v$ in the order of [`stiffness_pattern`](Self::stiffness_pattern).
     pub(crate) fn stiffness(
         &mut self,
         (q, v, t): (&[f64], &[f64], f64),
@@ -128,7 +128,7 @@ impl<'a> Loads<'a> {
         self.force_stiffness((q, v, t), (a, b), rest);
     }
 
-    /// Writes $-a\,f_q - b\,f_v$, block after block.
+    /// Writes $-a\\,f_q - b\\,f_v$, block after block.
     pub(crate) fn force_stiffness(
         &mut self,
         (q, v, t): (&[f64], &[f64], f64),

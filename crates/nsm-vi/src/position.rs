@@ -5,7 +5,7 @@
 //!    0 \le \lambda \perp g_{\mathbb S}(x) \ge 0, \qquad f(x) = 0 . $$
 //! Constraint forces act along gradients at the *start*, constraints hold at the *end*, so the matrix
 //! is not symmetric. A primal–dual active set (semismooth Newton on $\min(c\lambda, g)$ with
-//! $c = h\,\nabla g^\top M^{-1} \nabla g$) guesses which contacts stay closed; each iteration then
+//! $c = h\\,\nabla g^\top M^{-1} \nabla g$) guesses which contacts stay closed; each iteration then
 //! solves a Schur complement of the closed contacts and equalities. Redundant contacts make it
 //! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
 
@@ -227,7 +227,7 @@ impl<'a> PositionUpdate<'a> {
         }
     }
 
-    /// Begins with the whole smooth set closed; $c_i = h\,\nabla g_i^\top M^{-1} \nabla g_i$ turns an impulse
+    /// Begins with the whole smooth set closed; $c_i = h\\,\nabla g_i^\top M^{-1} \nabla g_i$ turns an impulse
     /// into a displacement.
     fn close_all(&mut self, h: f64, smooth: &[usize]) {
         let rows = self.system.inequalities();

@@ -1,7 +1,7 @@
 //! Position steps and multipliers of many constraints at once, at a cost linear in chains of them.
 //!
-//! $$ \begin{pmatrix} A & -C \\ R^\top & 0 \end{pmatrix} \begin{pmatrix} x \\ z \end{pmatrix}
-//!    = \begin{pmatrix} a \\ b \end{pmatrix} $$
+//! $$ \begin{pmatrix} A & -C \cr R^\top & 0 \end{pmatrix} \begin{pmatrix} x \cr z \end{pmatrix}
+//!    = \begin{pmatrix} a \cr b \end{pmatrix} $$
 //! with one row for every equality and every inequality of the system; rows that are not held have
 //! $z = 0$. The pattern is then always the same, and the factorisation is dense, banded or sparse by that
 //! pattern. It fails on redundant rows, for which whoever calls has a dense, rank-revealing way.

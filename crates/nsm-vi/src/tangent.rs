@@ -1,7 +1,7 @@
 //! Momentum made tangent to constraints: the last line of every constrained step.
 //!
-//! $$ y = p + C(q)\,\mu, \qquad C(q)^\top M^{-1} y + \partial_t c = 0 \qquad
-//!    C = \big(F \;\; N_{\mathbb S}\big) \quad\text{(\[KP\] (6.9))}, $$
+//! $$ y = p + C(q)\\,\mu, \qquad C(q)^\top M^{-1} y + \partial_t c = 0 \qquad
+//!    C = \big(F \\;\\; N_{\mathbb S}\big) \quad\text{(\[KP\] (6.9))}, $$
 //! the orthogonal projection in the metric of $M^{-1}$. Redundant rows are allowed: the multipliers of
 //! minimum norm are taken, and $y$ does not depend on the choice.
 

@@ -1,6 +1,6 @@
 //! Event-driven generalized-α: switches and impacts are located inside the step.
 //!
-//! [PB] section 4.2.1. Between events the index-3 method runs with the mode and the closed contacts held
+//! \[PB\] section 4.2.1. Between events the index-3 method runs with the mode and the closed contacts held
 //! fixed. Where a region function or a gap becomes negative within a step, the step is shortened to the
 //! root, the impact law is applied there, accelerations are made consistent, and the rest of the step follows.
 //! Second order across events; the events of one step are counted, and when there are too many they

@@ -1,6 +1,6 @@
 //! The nonsmooth generalized-α method (NSGA) with switching constraints and contacts.
 //!
-//! [PB] section 4.2.2, after [Cosimo, Galvez, Cavalieri, Cardona & Brüls 2020]. Each step from the corrected
+//! \[PB\] section 4.2.2, after [Cosimo, Galvez, Cavalieri, Cardona & Brüls 2020]. Each step from the corrected
 //! $q_n, v_n$ solves three problems in turn:
 //!
 //! 1. Smooth motion $\tilde q, \tilde v$ by index-2 generalized-α (77)–(80);
@@ -9,8 +9,8 @@
 //!    $$ f^p = f(q_{n+1}, \tilde v) - f(\tilde q, \tilde v) - (G(q_{n+1}) - G(\tilde q))^\top \tilde\lambda $$
 //! 3. velocity jump $v_{n+1} = \tilde v + W$ with all constraints, smooth and switching,
 //!    $$ M W + G_{\mathcal{E}}^\top \Lambda = h f^\ast, \qquad G v_{n+1} = -g_t \tag{86, 87} $$
-//!    $$ f^\ast = f(q_{n+1}, v_{n+1}) - f(\tilde q, \tilde v) - (G(q_{n+1}) - G(\tilde q))^\top \tilde\lambda
-//!    - (M(q_{n+1}) - M(\tilde q)) \dot{\tilde v} $$
+//!    $$ f^\ast = f(q_{n+1}, v_{n+1}) - f(\tilde q, \tilde v) - (G(q_{n+1}) - G(\tilde q))^\top \tilde\lambda -
+//!    (M(q_{n+1}) - M(\tilde q)) \dot{\tilde v} $$
 //!
 //! $G_{\mathcal{E}} = G$ unless the mode changes over the step. The bracket with $\tilde\lambda$ carries a minus sign
 //! (the paper prints plus), without which the terms do not cancel for a small correction.

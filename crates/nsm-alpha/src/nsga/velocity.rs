@@ -1,7 +1,7 @@
 //! Stage 3 of NSGA: the velocity jump $W$ (86)–(87), with Newton's restitution at the contacts.
 //!
 //! All constraints take part, smooth and switching. A contact takes part if its gap is closed after the
-//! position correction, and must open with at least $-e\,\dot g_n$ if it closed over the step.
+//! position correction, and must open with at least $-e\\,\dot g_n$ if it closed over the step.
 
 use nsm_model::StepError;
 use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};

@@ -310,7 +310,7 @@ impl Graph {
         }
     }
 
-    /// $f'(a)$, where `id` is $f(a)$ itself.
+    /// $f\'(a)$, where `id` is $f(a)$ itself.
     fn outer_derivative(&mut self, f: Unary, a: Id, id: Id) -> Id {
         let one = self.constant(1.0);
         match f {
@@ -387,7 +387,7 @@ impl Graph {
         }
     }
 
-    /// $(a^b)' = b\,a^{b-1} a' + a^b \ln(a)\, b'$.
+    /// $(a^b)\' = b\\,a^{b-1} a\' + a^b \ln(a)\\, b\'$.
     fn power_derivative(&mut self, (a, da): (Id, Id), (b, db): (Id, Id), id: Id) -> Id {
         let one = self.constant(1.0);
         let lower = self.binary(Binary::Subtract, b, one);

@@ -116,7 +116,7 @@ fn heights(_: Effort) -> Result<Findings, ScenarioError> {
     Ok(findings)
 }
 
-/// $V = 6(t - 1)\,y$: a particle from $(1, -3)$ follows $y = (1 - t)^3$ onto the floor and is then pressed.
+/// $V = 6(t - 1)\\,y$: a particle from $(1, -3)$ follows $y = (1 - t)^3$ onto the floor and is then pressed.
 struct Landing;
 impl Expr for Landing {
     const RHEONOMIC: bool = true;

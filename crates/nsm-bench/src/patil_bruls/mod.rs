@@ -1,5 +1,5 @@
 //! Patil & Brüls, "Numerical simulation of nonsmooth multibody systems with switching bilateral
-//! constraints" [PB]: its systems, and its figures as scenarios.
+//! constraints" \[PB\]: its systems, and its figures as scenarios.
 
 mod machines;
 pub mod problems;

@@ -1,4 +1,4 @@
-//! The four systems of Patil & Brüls [PB], section 5, as mechanics only: no integrator, no judgement.
+//! The four systems of Patil & Brüls \[PB\], section 5, as mechanics only: no integrator, no judgement.
 //!
 //! Coordinates, constraints and data as in the paper with its misprints corrected: the pothole is left
 //! at $l + l_p/2$, the second braiding gear has half the radius, the cam's follower starts with
@@ -44,7 +44,7 @@ fn on_circle(
 pub enum Kink {
     /// $\theta = \pi/4$, $z = x - l$: uphill.
     Uphill,
-    /// $\theta = -3\pi/4$, $z = -y + \tfrac12 \tan\theta\,(x - l)$: the same line run back down.
+    /// $\theta = -3\pi/4$, $z = -y + \tfrac12 \tan\theta\\,(x - l)$: the same line run back down.
     Backward,
 }
 

@@ -94,7 +94,7 @@ fn part(mut perturbed: RigidState) -> Result<Parting, ScenarioError> {
     Ok(parting)
 }
 
-/// $\lVert x - x'\rVert_2 + \lVert R - R'\rVert_2$ with the induced norm.
+/// $\lVert x - x\'\rVert_2 + \lVert R - R\'\rVert_2$ with the induced norm.
 fn distance(a: &RigidState, b: &RigidState) -> f64 {
     let (p, q) = (&a.bodies[0].pose, &b.bodies[0].pose);
     let difference: Mat3 = p.rot - q.rot;

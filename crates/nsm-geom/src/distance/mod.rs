@@ -3,7 +3,7 @@
 //! For convex bodies $A$, $B$ with support functions $h$ in the inertial frame,
 //! $$ \mathrm{gap} = \max_{|n|=1} f(n), \qquad f(n) = -h_A(n) - h_B(-n), $$
 //! positive: the distance; negative: the shortest translation that separates them. $n$ points from $A$ to $B$,
-//! and the witness points satisfy $b - a = \mathrm{gap}\,n$. With $\rho$ the witness points in the body frames,
+//! and the witness points satisfy $b - a = \mathrm{gap}\\,n$. With $\rho$ the witness points in the body frames,
 //! $$ \dot{\mathrm{gap}} = n\cdot(\dot x_B - \dot x_A) + \chi_A\cdot\Omega_A + \chi_B\cdot\Omega_B, \qquad
 //!    \chi_A = -\rho_A\times R_A^\top n, \quad \chi_B = \rho_B\times R_B^\top n. $$
 //!
@@ -40,7 +40,7 @@ pub struct BodyGap {
 /// Derivatives of a gap by the motion of both bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GapGradient {
-    /// $\partial\,\mathrm{gap}/\partial x_B = n = -\partial\,\mathrm{gap}/\partial x_A$.
+    /// $\partial\\,\mathrm{gap}/\partial x_B = n = -\partial\\,\mathrm{gap}/\partial x_A$.
     pub normal: Vec3,
     /// Derivative by a rotation of the first body in its frame.
     pub chi_a: Vec3,

@@ -1,7 +1,7 @@
 //! Mass, centre of mass and inertia of rigid bodies.
 //!
 //! With $\rho$ measured from the centre of mass (\[TL\] Appendix B),
-//! $$ J = \int_{\mathcal B}S(\rho)^\top S(\rho)\,dm, \qquad J_d = \int_{\mathcal B}\rho\rho^\top dm, $$
+//! $$ J = \int_{\mathcal B}S(\rho)^\top S(\rho)\\,dm, \qquad J_d = \int_{\mathcal B}\rho\rho^\top dm, $$
 //! $$ J = \mathrm{tr}(J_d)I - J_d, \qquad J_d = \tfrac12\mathrm{tr}(J)I - J \tag{TL 4.1} $$
 //! $$ S(J\Omega) = S(\Omega)J_d + J_dS(\Omega). \tag{TL 4.2} $$
 //! Density is uniform. Primitives have closed forms, polyhedra are summed over tetrahedra (exact up to
@@ -30,7 +30,7 @@ pub struct MassProperties {
 pub struct PrincipalAxes {
     /// Principal moments, ascending.
     pub moments: Vec3,
-    /// Rotation whose columns are the principal axes: $J = Q\,\mathrm{diag}\,Q^\top$.
+    /// Rotation whose columns are the principal axes: $J = Q\\,\mathrm{diag}\\,Q^\top$.
     pub axes: Mat3,
 }
 

@@ -6,7 +6,7 @@
 //! pole, Newton's method from the best single-term lower bound climbs monotonically to the root; keeping $w$
 //! rather than $t$ preserves every digit near the pole, that is, for points next to the plane of the two
 //! longer axes. Then
-//! $$ \psi = t\,\lvert(x_i/e_i^2)_i\rvert, \qquad \nabla\psi = (x_i/e_i^2)_i/|\cdot|. $$
+//! $$ \psi = t\\,\lvert(x_i/e_i^2)_i\rvert, \qquad \nabla\psi = (x_i/e_i^2)_i/|\cdot|. $$
 //!
 //! Points exactly on that plane, near the centre, have no root: two surface points (or a whole ring)
 //! are equally near, $\psi$ has a ridge and no gradient.

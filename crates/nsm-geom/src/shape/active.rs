@@ -35,7 +35,7 @@ pub(super) fn finish(body: &Intersection, u: &Vec3, t: f64, z: &Vec3) -> Option<
 }
 
 impl Active {
-    /// On the central path $\lambda_i = 1/(t\,|g_i|)$.
+    /// On the central path $\lambda_i = 1/(t\\,|g_i|)$.
     fn at(body: &Intersection, t: f64, z: &Vec3) -> Option<Self> {
         let multiplier = |g: &Inequality| -1.0 / (t * g.value);
         let mut largest = 0.0_f64;

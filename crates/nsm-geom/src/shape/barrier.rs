@@ -1,7 +1,7 @@
 //! Highest point of an intersection by a logarithmic barrier and its active inequalities.
 //!
 //! If the support point of one part lies in all the others, it is the answer. Otherwise, for growing $t$,
-//! minimise $-t\,u\cdot z - \sum_i\log(-g_i(z))$ by damped Newton steps; the minimiser lies below the optimum by at
+//! minimise $-t\\,u\cdot z - \sum_i\log(-g_i(z))$ by damped Newton steps; the minimiser lies below the optimum by at
 //! most $M/t$ for $M$ inequalities. Linear and quadratic $g_i$ make the barrier self-concordant, which bounds the
 //! damped step without a line search; steps that leave the interior (possible only through the squared
 //! distance of a rounded part) are halved. As soon as the path shows which inequalities are active, Newton's

@@ -51,7 +51,7 @@ impl Sphere {
         self.radius
     }
 
-    /// $r\,u/|u|$.
+    /// $r\\,u/|u|$.
     #[inline]
     pub fn support(&self, u: &Vec3) -> Vec3 {
         unit_or_zero(u) * self.radius
@@ -142,7 +142,7 @@ impl Capsule {
         self.radius
     }
 
-    /// End of the segment on the side of $u$, plus $r\,u/|u|$.
+    /// End of the segment on the side of $u$, plus $r\\,u/|u|$.
     #[inline]
     pub fn support(&self, u: &Vec3) -> Vec3 {
         let mut p = unit_or_zero(u) * self.radius;

@@ -1,6 +1,6 @@
 //! The impact of a single contact: no rounds, no islands, nothing to remember.
 //!
-//! $$ p^+ = p - (1 + e)\, \frac{\nabla g^\top W p}{\nabla g^\top W \nabla g}\, \nabla g $$
+//! $$ p^+ = p - (1 + e)\\, \frac{\nabla g^\top W p}{\nabla g^\top W \nabla g}\\, \nabla g $$
 
 use super::Kernel;
 use crate::{Certificate, ContactRows, ImpactLaw, ReflectError};

@@ -2,7 +2,7 @@
 //!
 //! With $\Delta = q_1 - q_0$, $m = (q_0 + q_1)/2$, on the block of coordinates of the field $\varphi$:
 //! - the discrete gradient of \[Gonzalez 1996\],
-//!   $$ \bar\nabla\varphi = \nabla\varphi(m) + \frac{\varphi(q_1) - \varphi(q_0) - \nabla\varphi(m)\cdot\Delta}{|\Delta|^2}\,\Delta, $$
+//!   $$ \bar\nabla\varphi = \nabla\varphi(m) + \frac{\varphi(q_1) - \varphi(q_0) - \nabla\varphi(m)\cdot\Delta}{|\Delta|^2}\\,\Delta, $$
 //!   so that $\bar\nabla\varphi\cdot\Delta = \varphi(q_1) - \varphi(q_0)$ and the work of a potential force is exact;
 //! - the gradient at the midpoint (\[GO\] (13));
 //! - the mean of the gradients at both ends (\[GO\] (12)).
@@ -84,7 +84,7 @@ impl Averager {
         }
     }
 
-    /// Adds $w\,\partial\bar\nabla\varphi/\partial q_1$ to `out`, row by row.
+    /// Adds $w\\,\partial\bar\nabla\varphi/\partial q_1$ to `out`, row by row.
     pub(super) fn derivative(
         &mut self,
         field: &dyn Field,

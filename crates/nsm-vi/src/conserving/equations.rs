@@ -1,7 +1,7 @@
 //! The equations of a conserving step, evaluated at a trial end of the step.
 //!
 //! Scaled by $h/2$, so that matrix and unknowns $(x, \Lambda)$, $\Lambda = \tfrac{h^2}2\lambda$, do not depend on $h$ as $h \to 0$:
-//! $$ r = M(x - q_0) - h\,p_0 + \tfrac{h^2}2\,\bar s + \bar G^\top\Lambda = 0, \qquad f(x) = 0, $$
+//! $$ r = M(x - q_0) - h\\,p_0 + \tfrac{h^2}2\\,\bar s + \bar G^\top\Lambda = 0, \qquad f(x) = 0, $$
 //! where $\bar s$ and the rows of $\bar G$ are averaged gradients over the step.
 
 use nsm_model::System;

@@ -2,8 +2,8 @@
 //!
 //! Implicit midpoint with averaged forces, constraints at the end of the step (\[GO\] section 6; for
 //! quadratic constraints this is the energy–momentum scheme that \[LMO\] compare with):
-//! $$ q_1 = q_0 + \tfrac h2 (v_0 + v_1), \qquad M(v_1 - v_0) = -h\,\big(\bar\nabla V + \bar\nabla f^\top \lambda\big), \qquad f(q_1) = 0, $$
-//! that is $\tfrac2h M \Delta q - 2 p_0 + h\,\bar\nabla V + h\,\bar G^\top\lambda = 0$. With discrete gradients energy is exact: the
+//! $$ q_1 = q_0 + \tfrac h2 (v_0 + v_1), \qquad M(v_1 - v_0) = -h\\,\big(\bar\nabla V + \bar\nabla f^\top \lambda\big), \qquad f(q_1) = 0, $$
+//! that is $\tfrac2h M \Delta q - 2 p_0 + h\\,\bar\nabla V + h\\,\bar G^\top\lambda = 0$. With discrete gradients energy is exact: the
 //! potential's work is its difference and the constraints do none. Momenta of rotations are exact where
 //! potentials are quadratic and constraints are functions of one squared distance each, and of second
 //! order otherwise. Velocities leave the constraints, $\dot f \ne 0$, by an amount that can grow

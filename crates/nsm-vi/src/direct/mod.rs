@@ -3,7 +3,7 @@
 //! Implicit midpoint with the constraint force at the end or at the middle of the step
 //! (\[KP\] (B.3)–(B.5)):
 //! $$ q_1 = q_0 + \tfrac h2 M^{-1}(p_0 + p_1), \qquad
-//!    p_1 \in p_0 - h\,\nabla V(m) - h\,\partial I_A(y), \qquad y = q_1 \ \text{or}\ m = \tfrac12(q_0 + q_1). $$
+//!    p_1 \in p_0 - h\\,\nabla V(m) - h\\,\partial I_A(y), \qquad y = q_1 \ \text{or}\ m = \tfrac12(q_0 + q_1). $$
 //! They are here for comparison. The end-point form dissipates by an amount that depends on where the
 //! step happens to end; the midpoint form gains and loses, and is unstable on stiff problems.
 

@@ -1,7 +1,7 @@
 //! The constrained minimisation behind every direct method (\[KP\] (B.12), (B.18), (B.19)).
 //!
 //! With $y = q + \alpha(x - q)$ and $z = q + a(x - q)$ find $x$ and $\Lambda$ with
-//! $$ \tfrac1h M (x - q) + w\,s(z) - b = G(y)\Lambda + F(y)N, \qquad
+//! $$ \tfrac1h M (x - q) + w\\,s(z) - b = G(y)\Lambda + F(y)N, \qquad
 //!    0 \le \Lambda \perp g(y) \ge 0, \qquad f(y) = 0 . $$
 //! Constraint forces act along gradients at the place where the constraint holds: that fixes their size
 //! whatever the energy, which is why these methods lose or gain it (\[KP\] Theorem B.1). Semismooth
@@ -297,7 +297,7 @@ fn between(q: &[f64], x: &[f64], a: f64, out: &mut [f64]) {
     }
 }
 
-/// Adds $w\,\nabla^2 c_i$ to the leading block of a row-major matrix.
+/// Adds $w\\,\nabla^2 c_i$ to the leading block of a row-major matrix.
 fn add_curvature(
     rows: &Rows,
     i: usize,

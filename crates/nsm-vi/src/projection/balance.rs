@@ -2,7 +2,7 @@
 //!
 //! With $v^\ast = P v$, $P = 1 + \alpha A^{-1} J^\top J$ (\[GO\] (15)), the projection changes the kinetic energy by
 //! (\[GO\] (16), (19)–(21))
-//! $$ \Delta E_p = v^\top D^s v = -\alpha\, v^\top B^s v - \tfrac12 \alpha^2 (Bv)^\top M^{-1} (Bv), \qquad
+//! $$ \Delta E_p = v^\top D^s v = -\alpha\\, v^\top B^s v - \tfrac12 \alpha^2 (Bv)^\top M^{-1} (Bv), \qquad
 //!    B = M A^{-1} J^\top J, \quad D^s = -\alpha\big(B^s + \tfrac12 \alpha B^\top M^{-1} B\big) . $$
 //! If $B^s = \tfrac12(B + B^\top)$ is positive semidefinite no projection can add energy, whatever $\alpha$. For one
 //! constraint this holds only where $A^{-1} J^\top \parallel M^{-1} J^\top$; for several $M A^{-1}$ must map the range of $J^\top$

@@ -1,9 +1,9 @@
 //! Velocity projection: velocities brought back to the constraints after a step.
 //!
-//! $$ \min_v \tfrac12 (v - v^\ast)^\top A\,(v - v^\ast) \quad\text{subject to}\quad \dot f = J v + f_t = 0 \qquad\text{(\[GO\] (2))} $$
+//! $$ \min_v \tfrac12 (v - v^\ast)^\top A\\,(v - v^\ast) \quad\text{subject to}\quad \dot f = J v + f_t = 0 \qquad\text{(\[GO\] (2))} $$
 //! with a symmetric positive definite matrix $A$, by penalty (\[GO\] (4); (3) needs $\alpha\dot\Phi$ where it prints
 //! $\alpha\Phi$) or exactly:
-//! $$ (A + \alpha J^\top J)\,v = A v^\ast - \alpha J^\top f_t, \qquad\text{or}\qquad v = v^\ast - A^{-1} J^\top (J A^{-1} J^\top)^{+} (J v^\ast + f_t). $$
+//! $$ (A + \alpha J^\top J)\\,v = A v^\ast - \alpha J^\top f_t, \qquad\text{or}\qquad v = v^\ast - A^{-1} J^\top (J A^{-1} J^\top)^{+} (J v^\ast + f_t). $$
 //! Both are one formula, $v = v^\ast - A^{-1} J^\top (J A^{-1} J^\top + \tfrac1\alpha I)^{-1} (J v^\ast + f_t)$ with $\alpha = \infty$ for the
 //! second. The energy $\Delta E_p$ that this adds is never positive for $A \propto M$; for other matrices see
 //! [`EnergyBalance`]. A matrix other than a multiple of $M$ also lowers the order of the step from 2 to 1.

@@ -39,7 +39,7 @@ impl Expr for Rod {
     }
 }
 
-/// $|q|^2 (|q|^2 - 1)^2$, [KP] (7.4).
+/// $|q|^2 (|q|^2 - 1)^2$, \[KP\] (7.4).
 pub(crate) struct Well;
 impl Expr for Well {
     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
@@ -71,7 +71,7 @@ pub(crate) fn ball() -> (System, State) {
     (system, state)
 }
 
-/// Two particles on a vertical line with a spring, [KP] Figure 1.4; tracks `C` of erratum 4 for `h`.
+/// Two particles on a vertical line with a spring, \[KP\] Figure 1.4; tracks `C` of erratum 4 for `h`.
 pub(crate) fn pogo(h: f64, height: f64) -> (System, State) {
     struct Line;
     impl Expr for Line {
@@ -99,7 +99,7 @@ pub(crate) fn pogo(h: f64, height: f64) -> (System, State) {
     (system, state)
 }
 
-/// Two discs in a double well, [KP] section 7.0.1.
+/// Two discs in a double well, \[KP\] section 7.0.1.
 pub(crate) fn oscillator() -> (System, State) {
     let system = System::new(Mass::diagonal(&[1.0; 4]).unwrap())
         .with_potential("first well", auto(Well, &[0, 1]))
@@ -114,7 +114,7 @@ pub(crate) fn oscillator() -> (System, State) {
     (system, state)
 }
 
-/// Two particles with a spring inside a circle, [KP] section 4.2, both on the circle.
+/// Two particles with a spring inside a circle, \[KP\] section 4.2, both on the circle.
 pub(crate) fn spheres() -> (System, State) {
     let system = System::new(Mass::diagonal(&[1.0; 4]).unwrap())
         .with_potential("first", auto(Repulsion, &[0, 1]))
