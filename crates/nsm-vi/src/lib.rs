@@ -19,6 +19,7 @@
 //! Reference: \[KP\] D. M. Kaufman and D. K. Pai, Geometric numerical integration of inequality
 //! constrained, nonsmooth Hamiltonian systems, SIAM J. Sci. Comput. 34 (2012).
 
+mod conditioning;
 mod conserving;
 mod direct;
 mod gaps;
@@ -28,7 +29,9 @@ mod impact;
 mod inertia;
 mod kernel;
 mod lagrangian;
+mod legendre;
 mod loads;
+mod null_space;
 mod position;
 mod projection;
 pub mod rigid;
@@ -38,13 +41,16 @@ mod tangent;
 mod tolerances;
 mod variational;
 
+pub use conditioning::Conditioning;
 pub use conserving::{Conserving, ConservingStepper, ConstraintSolver, ForceAverage};
 pub use direct::{ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper};
 pub use gvi::{Gvi, GviStepper};
 pub use hybrid::{EventHandling, Hybrid, HybridStepper};
 pub use impact::Energy;
 pub use lagrangian::DiscreteLagrangian;
+pub use legendre::{ConstrainedLegendre, Segment};
 pub use nsm_reflect::{ImpactLaw, Quadrature, Restitution};
+pub use null_space::{NullSpace, NullSpaceStepper, Reparametrisation, Unknowns};
 pub use projection::{
     EnergyBalance, Projected, Projection, ProjectionMatrix, Safety, Strength, VelocityProjection,
 };

@@ -46,6 +46,11 @@ impl<'a> TangentProjection<'a> {
         })
     }
 
+    /// $\mu$ of every equality in the last projection.
+    pub(crate) fn equality_multipliers(&self) -> &[f64] {
+        &self.mu[..self.system.equalities().len()]
+    }
+
     /// Projects `p` at $(q, t)$ onto the equalities and the given contacts.
     pub(crate) fn project(
         &mut self,

@@ -3,8 +3,13 @@
 //! $$ D_1 L_d(q_k, q_{k+1}) + p_k + F(q_k)\nu = 0, \quad f(q_{k+1}) = 0, \qquad
 //!    p_{k+1} = D_2 L_d(q_k, q_{k+1}) + F(q_{k+1})\xi, \quad F^\top M^{-1} p_{k+1} = 0 . $$
 //! Without equalities this is implicit midpoint or Störmer–Verlet; with them and Verlet it is RATTLE.
-//! Symplectic, order 2, symmetric in time; momenta of symmetries are exact. Inequalities of the system
-//! are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
+//! Symplectic, order 2, symmetric in time; momenta of symmetries are exact.
+//!
+//! With the midpoint rule this is the multiplier scheme of \[LMO\], (22) with the start (34): there
+//! $D_2 L_d(q_{k-1}, q_k) + D_1 L_d(q_k, q_{k+1}) = h\,G^\top(q_k)\lambda_k$, here the two parts $\nu$ and $\xi$ of $-h\lambda_k$ are applied on either side of
+//! the node, so that the momentum kept between steps is the projected one ${}^Q p_k$ (\[LMO\] (40)).
+//!
+//! Inequalities of the system are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 
@@ -34,7 +39,16 @@ impl Variational {
     /// A step that is not positive, negative tolerances, or coordinates without mass.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<VariationalStepper<'a>, SystemError> {
         let kernel = Kernel::new(system, self.quadrature, self.step, false, self.tolerances)?;
-        Ok(VariationalStepper { kernel, h: self.step, events: Events::default() })
+        let (n, m) = (system.dimension(), system.equalities().len());
+        Ok(VariationalStepper {
+            kernel,
+            h: self.step,
+            multipliers: vec![0.0; m],
+            node: vec![0.0; n],
+            xi: vec![0.0; m],
+            left: (vec![f64::NAN; n], vec![0.0; n]),
+            events: Events::default(),
+        })
     }
 }
 
@@ -43,7 +57,43 @@ impl Variational {
 pub struct VariationalStepper<'a> {
     kernel: Kernel<'a>,
     h: f64,
+    multipliers: Vec<f64>,
+    node: Vec<f64>,
+    /// Multipliers that made the last momentum tangent, and the position and momentum it ended with.
+    xi: Vec<f64>,
+    left: (Vec<f64>, Vec<f64>),
     events: Events,
+}
+
+impl VariationalStepper<'_> {
+    /// Multipliers $\lambda_k$ at the node where the last step began (\[LMO\] (22), (34)): the force of constraint
+    /// $i$ is $-\lambda_{k,i}\nabla f_i(q_k)$. Of the node where it ended they are known only after the next step.
+    pub fn multipliers(&self) -> &[f64] {
+        &self.multipliers
+    }
+
+    /// The momentum $p_k = \tfrac12(D_2 L_d(q_{k-1}, q_k) - D_1 L_d(q_k, q_{k+1}))$ at that node (\[LMO\] (34), (35)); at the start it
+    /// is $p(0)$.
+    pub fn node_momentum(&self) -> &[f64] {
+        &self.node
+    }
+
+    /// Puts both sides of the node together where the step began.
+    fn close_node(&mut self, state: &State) {
+        let nu = &self.kernel.position.nu;
+        if !(self.left.0 == state.q && self.left.1 == state.p) {
+            // A fresh start: half of the node is all there is, and its other half is the same.
+            self.xi.copy_from_slice(nu);
+        }
+        self.node.copy_from_slice(&state.p);
+        let rows = self.kernel.system.equalities();
+        let gradients = self.kernel.position.equality_gradients();
+        for (i, (nu, xi)) in nu.iter().zip(&self.xi).enumerate() {
+            self.multipliers[i] = -(nu + xi) / self.h;
+            rows.add_row(i, gradients, 0.5 * (nu - xi), &mut self.node);
+        }
+        self.xi.copy_from_slice(self.kernel.tangent.equality_multipliers());
+    }
 }
 
 impl Stepper for VariationalStepper<'_> {
@@ -54,7 +104,10 @@ impl Stepper for VariationalStepper<'_> {
         let (phase, h) = ((&state.q[..], &state.p[..], state.t), self.h);
         let iterations = self.kernel.advance_position(phase, h, &[])?;
         self.kernel.advance_momentum(phase, h, &[])?;
+        self.close_node(state);
         self.kernel.commit(state, state.t + h);
+        self.left.0.copy_from_slice(&state.q);
+        self.left.1.copy_from_slice(&state.p);
         let residual = self.kernel.position.residual;
         Ok(StepReport { iterations, residual, ..StepReport::default() })
     }

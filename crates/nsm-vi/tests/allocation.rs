@@ -10,7 +10,7 @@ use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
 use nsm_model::{Mass, State, Stepper, System};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
-    Newmark, Projected, Projection, ProjectionMatrix, Quadrature, Variational,
+    Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Variational,
 };
 
 struct Counting;
@@ -85,6 +85,10 @@ fn no_step_allocates() {
     let (cradle, start) = cradle();
     let conserving = Conserving::new(0.01).stepper(&cradle).unwrap();
     count("conserving", &start, conserving, 200);
+    for method in [NullSpace::new(0.01, q), NullSpace::reparametrised(0.01, q)] {
+        count("null space", &start, method.stepper(&cradle).unwrap(), 200);
+    }
+    count("multipliers", &start, Variational::new(0.01, q).stepper(&cradle).unwrap(), 200);
     let solver = ConstraintSolver::augmented();
     let augmented = Conserving { solver, ..Conserving::new(0.01) }.stepper(&cradle).unwrap();
     count("augmented", &start, augmented, 200);

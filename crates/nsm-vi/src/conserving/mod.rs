@@ -103,7 +103,8 @@ impl Stepper for ConservingStepper<'_> {
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         check_state(self.system, state)?;
         if self.left != state.q {
-            check_position(self.system, state, &mut self.solver.equations.f)?;
+            let f = &mut self.solver.equations.f;
+            check_position(self.system, (&state.q, state.t), f)?;
         }
         let (h, t) = (self.h, state.t);
         for ((x, q), v) in self.solver.x.iter_mut().zip(&state.q).zip(&state.v) {
@@ -149,16 +150,16 @@ impl Stepper for ConservingStepper<'_> {
 /// Refuses a position off the equality constraints, by the name of the worst.
 pub(crate) fn check_position(
     system: &System,
-    state: &State,
+    (q, t): (&[f64], f64),
     values: &mut [f64],
 ) -> Result<(), StepError> {
     let rows = system.equalities();
-    rows.values(&state.q, state.t, values);
+    rows.values(q, t, values);
     let (i, size) = crate::position::largest(values);
     if rows.is_empty() || size <= Tolerance::default().position {
         return Ok(());
     }
     let (constraint, value) = (rows.name(i).to_owned(), values[i]);
     let source = SystemError::InfeasiblePosition { constraint, value, must: "0" };
-    Err(StepError::Method { t: state.t, source: Box::new(source) })
+    Err(StepError::Method { t, source: Box::new(source) })
 }
