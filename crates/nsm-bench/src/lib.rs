@@ -18,7 +18,7 @@ pub fn scenarios() -> Vec<Scenario> {
         .collect()
 }
 
-/// The examples of the README, compiled and run with the doctests.
+/// The examples of the README, compiled and run with the doctests; they use `nsm_solvers`.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
