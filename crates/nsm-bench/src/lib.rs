@@ -2,6 +2,7 @@
 //! each, and everything needed to run one and judge it.
 
 pub mod formula;
+pub mod garcia_orden;
 pub mod kaufman_pai;
 pub mod patil_bruls;
 pub mod problem;
@@ -12,10 +13,15 @@ pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioE
 
 /// All scenarios, in the order of the papers.
 pub fn scenarios() -> Vec<Scenario> {
-    [kaufman_pai::scenarios(), tran_leok::scenarios(), patil_bruls::scenarios()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        kaufman_pai::scenarios(),
+        tran_leok::scenarios(),
+        garcia_orden::scenarios(),
+        patil_bruls::scenarios(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The examples of the README, compiled and run with the doctests; they use `nsm_solvers`.

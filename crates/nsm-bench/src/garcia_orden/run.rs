@@ -1,0 +1,85 @@
+//! Runs of the two particles, with what the figures show.
+
+use nsm_model::{State, StepError, Stepper, System};
+use nsm_vi::{ConservingStepper, Projected};
+
+use crate::Findings;
+
+/// What a run left behind, one point a step.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub(super) energy: Vec<[f64; 2]>,
+    pub(super) multiplier: Vec<[f64; 2]>,
+    pub(super) position: Vec<[f64; 2]>,
+    pub(super) rate: Vec<[f64; 2]>,
+}
+
+impl Trace {
+    /// A run without projection.
+    pub(super) fn free(
+        system: &System,
+        state: &State,
+        mut stepper: ConservingStepper<'_>,
+        steps: usize,
+    ) -> Result<Self, StepError> {
+        let (mut trace, mut state) = (Self::default(), state.clone());
+        for _ in 0..steps {
+            stepper.step(&mut state)?;
+            trace.record(system, &state, stepper.multipliers()[0]);
+        }
+        Ok(trace)
+    }
+
+    /// A run with projection.
+    pub(super) fn projected(
+        system: &System,
+        state: &State,
+        mut stepper: Projected<'_, ConservingStepper<'_>>,
+        steps: usize,
+    ) -> Result<Self, StepError> {
+        let (mut trace, mut state) = (Self::default(), state.clone());
+        for _ in 0..steps {
+            stepper.step(&mut state)?;
+            trace.record(system, &state, stepper.inner().multipliers()[0]);
+        }
+        Ok(trace)
+    }
+
+    fn record(&mut self, system: &System, state: &State, multiplier: f64) {
+        let t = state.t;
+        self.energy.push([t, system.mass().kinetic_energy(&state.v)]);
+        self.multiplier.push([t, multiplier]);
+        self.position.push([t, system.equalities().value(0, &state.q, t)]);
+        let rate = 2.0 * (state.q[0] * state.v[0] + state.q[1] * state.v[1]);
+        self.rate.push([t, rate]);
+    }
+
+    /// Energy at the step that ends closest to `t`.
+    pub(super) fn energy_at(&self, t: f64) -> f64 {
+        let distance = |p: &&[f64; 2]| (p[0] - t).abs();
+        let nearest = self.energy.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.map_or(f64::NAN, |p| p[1])
+    }
+
+    /// Adds the curves of the figures.
+    pub(super) fn draw(&self, findings: &mut Findings, name: &str) {
+        for (label, points) in [
+            ("energy", &self.energy),
+            ("multiplier", &self.multiplier),
+            ("position constraint", &self.position),
+            ("velocity constraint", &self.rate),
+        ] {
+            findings.curve(name, ("t", label), points.iter().copied());
+        }
+    }
+}
+
+/// Largest size of the values.
+pub(super) fn size(points: &[[f64; 2]]) -> f64 {
+    points.iter().fold(0.0, |largest, p| largest.max(p[1].abs()))
+}
+
+/// Largest distance of the values from a number.
+pub(super) fn drift(points: &[[f64; 2]], from: f64) -> f64 {
+    points.iter().fold(0.0, |largest, p| largest.max((p[1] - from).abs()))
+}
