@@ -132,7 +132,7 @@ impl<'a> ConstrainedLegendre<'a> {
         self.reduce((reaching.end, reaching.t + reaching.h), out)
     }
 
-    /// Writes $\lambda_k = R_d^\top(q_k)\,[D_1 L_d(q_k, q_{k+1}) + D_2 L_d(q_{k-1}, q_k)]$ (\[LMO\] (38)).
+    /// Writes $\lambda_k = R_d^\top(q_k)\\,[D_1 L_d(q_k, q_{k+1}) + D_2 L_d(q_{k-1}, q_k)]$ (\[LMO\] (38)).
     ///
     /// # Errors
     /// Gradients that are not finite.
@@ -147,7 +147,7 @@ impl<'a> ConstrainedLegendre<'a> {
         self.recover(leaving, sum, 1.0 / leaving.h, out)
     }
 
-    /// Writes $\lambda_0 = 2 R_d^\top(q_0)\,[p(0) + D_1 L_d(q_0, q_1)]$ (\[LMO\] (47)).
+    /// Writes $\lambda_0 = 2 R_d^\top(q_0)\\,[p(0) + D_1 L_d(q_0, q_1)]$ (\[LMO\] (47)).
     ///
     /// # Errors
     /// Gradients that are not finite.
@@ -176,7 +176,7 @@ impl<'a> ConstrainedLegendre<'a> {
         self.system.mass().kinetic_energy(&self.velocity) + self.system.potential().sum(q, t)
     }
 
-    /// Writes $f_d = G(\tfrac{q_k + q_{k+1}}2)\,\tfrac{q_{k+1} - q_k}h$ (\[LMO\] (45)): zero for quadratic constraints.
+    /// Writes $f_d = G(\tfrac{q_k + q_{k+1}}2)\\,\tfrac{q_{k+1} - q_k}h$ (\[LMO\] (45)): zero for quadratic constraints.
     pub fn velocity_defect(&mut self, segment: Segment<'_>, out: &mut [f64]) {
         let Segment { start, end, t, h } = segment;
         for (i, (a, b)) in start.iter().zip(end).enumerate() {
@@ -188,7 +188,7 @@ impl<'a> ConstrainedLegendre<'a> {
         rows.multiply(&self.gradients, &self.velocity, out);
     }
 
-    /// Writes $h_d = G(q)\,M^{-1} p$ (\[LMO\] (46)), over the coordinates that have mass (\[LMO\] (115)).
+    /// Writes $h_d = G(q)\\,M^{-1} p$ (\[LMO\] (46)), over the coordinates that have mass (\[LMO\] (115)).
     pub fn momentum_defect(&mut self, (q, t): (&[f64], f64), p: &[f64], out: &mut [f64]) {
         let rows = self.system.equalities();
         rows.gradients(q, t, &mut self.gradients);
@@ -196,7 +196,7 @@ impl<'a> ConstrainedLegendre<'a> {
         rows.multiply(&self.gradients, &self.velocity, out);
     }
 
-    /// Projects a momentum, $p \leftarrow Q(q)\,p$ with $Q = M P (P^\top M P)^{-1} P^\top$.
+    /// Projects a momentum, $p \leftarrow Q(q)\\,p$ with $Q = M P (P^\top M P)^{-1} P^\top$.
     ///
     /// # Errors
     /// Gradients that are not finite, or a motion without inertia.
@@ -232,7 +232,7 @@ impl<'a> ConstrainedLegendre<'a> {
         Ok(self.basis.freedoms())
     }
 
-    /// Writes $s\,R^\top(q_k)\,[D_1 L_d + b]$.
+    /// Writes $s\\,R^\top(q_k)\\,[D_1 L_d + b]$.
     fn recover(
         &mut self,
         leaving: Segment<'_>,

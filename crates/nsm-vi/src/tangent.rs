@@ -21,6 +21,8 @@ pub(crate) struct TangentProjection<'a> {
     gram: Vec<f64>,
     rhs: Vec<f64>,
     mu: Vec<f64>,
+    /// $\mu$ of every equality in the last projection, whichever way it was solved.
+    equality_mu: Vec<f64>,
     factor: PivotedCholesky,
     /// Present where constraints are many, with the entries of $M$.
     saddle: Option<Saddle<'a>>,
@@ -40,6 +42,7 @@ impl<'a> TangentProjection<'a> {
             gram: vec![0.0; m * m],
             rhs: vec![0.0; m],
             mu: vec![0.0; m],
+            equality_mu: vec![0.0; system.equalities().len()],
             factor: PivotedCholesky::new(m),
             saddle: Saddle::new(system, &pattern)?,
             mass: entries.iter().map(|entry| entry.2).collect(),
@@ -48,7 +51,7 @@ impl<'a> TangentProjection<'a> {
 
     /// $\mu$ of every equality in the last projection.
     pub(crate) fn equality_multipliers(&self) -> &[f64] {
-        &self.mu[..self.system.equalities().len()]
+        &self.equality_mu
     }
 
     /// Projects `p` at $(q, t)$ onto the equalities and the given contacts.
@@ -119,6 +122,7 @@ impl<'a> TangentProjection<'a> {
                     self.singular(t, contacts, worst)
                 })?;
         }
+        self.equality_mu.copy_from_slice(&self.mu[..equal]);
         for k in 0..m {
             if k < equal {
                 f_rows.add_row(k, &self.f, self.mu[k], p);
@@ -147,6 +151,7 @@ impl<'a> TangentProjection<'a> {
             return false;
         }
         let mu = &saddle.unknowns[p.len()..];
+        self.equality_mu.copy_from_slice(&mu[..f_rows.len()]);
         f_rows.add_transposed(&self.f, &mu[..f_rows.len()], 1.0, p);
         for &i in contacts {
             g_rows.add_row(i, &self.g, mu[f_rows.len() + i], p);

@@ -13,7 +13,7 @@ use nsm_vi::{
 
 const Q: Quadrature = Quadrature::Midpoint;
 
-/// A unit mass on the unit circle, [LMO] section 3.1.
+/// A unit mass on the unit circle, \[LMO\] section 3.1.
 fn pendulum(gravity: f64) -> System {
     System::new(Mass::diagonal(&[1.0, 1.0]).unwrap())
         .with_potential("weight", auto(Affine(vec![gravity], 0.0), &[1]))
@@ -32,7 +32,7 @@ fn spherical_pendulum() -> (System, State) {
     (system, state)
 }
 
-/// The rotation of [LMO] (49).
+/// The rotation of \[LMO\] (49).
 struct Turn;
 impl Reparametrisation for Turn {
     fn freedoms(&self) -> usize {

@@ -9,8 +9,8 @@ use nsm_model::{State, Stepper, System, SystemError};
 use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, ContactForce, Direct, DiscreteSmooth, Energy,
-    EventHandling, Gvi, Hybrid, ImpactLaw, Newmark, Projection, ProjectionMatrix, Quadrature,
-    Restitution, Strength, Tolerances, Variational,
+    EventHandling, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Projection, ProjectionMatrix,
+    Quadrature, Restitution, Strength, Tolerances, Variational,
 };
 
 use super::ProblemError;
@@ -31,6 +31,8 @@ pub enum Method {
     Newmark(Newmark),
     /// Hybrid: event root, reflection, rest of the step.
     Hybrid(Hybrid),
+    /// Variational integrator on the null space of the equalities.
+    NullSpace(NullSpace),
     /// Energy-conserving steps with equalities.
     Conserving(Conserving),
     /// Generalized-α at index 3, 2 or 1.
@@ -49,7 +51,7 @@ pub enum Method {
 type ReadOptions = fn(&Reader<'_>, f64) -> Result<Method, ProblemError>;
 
 /// Name, what it is, how its options are read.
-const METHODS: [(&str, ReadOptions); 17] = [
+const METHODS: [(&str, ReadOptions); 19] = [
     ("gvi", |r, h| {
         let mut gvi = Gvi::new(h, quadrature(r)?);
         let energies = [("h", Energy::Hamiltonian), ("h2", Energy::SecondOrder)];
@@ -83,6 +85,16 @@ const METHODS: [(&str, ReadOptions); 17] = [
         hybrid.law = impact_law(r)?;
         hybrid.tolerances = tolerances(r)?;
         Ok(Method::Hybrid(hybrid))
+    }),
+    ("null-space", |r, h| {
+        let mut method = NullSpace::new(h, quadrature(r)?);
+        method.tolerances = tolerances(r)?;
+        Ok(Method::NullSpace(method))
+    }),
+    ("null-space-reparametrised", |r, h| {
+        let mut method = NullSpace::reparametrised(h, quadrature(r)?);
+        method.tolerances = tolerances(r)?;
+        Ok(Method::NullSpace(method))
     }),
     ("conserving", conserving),
     ("energy-momentum", conserving),
@@ -157,6 +169,7 @@ impl Method {
             Self::Direct(m) => Box::new(m.stepper(system)?),
             Self::Newmark(m) => Box::new(m.stepper(system)?),
             Self::Hybrid(m) => Box::new(m.stepper(system)?),
+            Self::NullSpace(m) => Box::new(m.stepper(system)?),
             Self::Conserving(m) => Box::new(m.stepper(system)?),
             Self::Alpha(m) => Box::new(m.stepper(system, start)?),
             Self::EventDriven(m) => Box::new(m.stepper(system, start)?),

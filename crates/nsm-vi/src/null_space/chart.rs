@@ -2,7 +2,7 @@
 //!
 //! A user may give $q_1 = F_d(u, q_0)$ with $g(F_d) = 0$ (\[LMO\] (27), a rotation for a pendulum (49)). Without one, the
 //! generic chart goes along the tangent space and returns along the normals at $q_0$,
-//! $$ F_d(u, q_0) = q_0 + P(q_0)\,u + G^\top(q_0)\,\mu(u), \qquad g(F_d) = 0, \qquad
+//! $$ F_d(u, q_0) = q_0 + P(q_0)\\,u + G^\top(q_0)\\,\mu(u), \qquad g(F_d) = 0, \qquad
 //!    \frac{\partial F_d}{\partial u} = P - G_0^\top (G_1 G_0^\top)^{-1} G_1 P, $$
 //! with $G_0 = G(q_0)$, $G_1 = G(F_d)$ and independent rows only. Being anchored in $q_0$ it has no singularity as
 //! long as a step stays within the radius of curvature of the constraints.

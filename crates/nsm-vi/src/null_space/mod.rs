@@ -2,13 +2,13 @@
 //!
 //! The multiplier scheme (\[LMO\] (22), which [`Variational`](crate::Variational) steps by) premultiplied by $P^\top(q_k)$, whose
 //! columns span $\ker G(q_k)$, loses the constraint forces (\[LMO\] (25)),
-//! $$ P^\top(q_k)\,\big[p_k + D_1 L_d(q_k, q_{k+1})\big] = 0, \qquad g(q_{k+1}) = 0, \qquad
-//!    p_{k+1} = Q(q_{k+1})\,D_2 L_d(q_k, q_{k+1}), $$
+//! $$ P^\top(q_k)\\,\big[p_k + D_1 L_d(q_k, q_{k+1})\big] = 0, \qquad g(q_{k+1}) = 0, \qquad
+//!    p_{k+1} = Q(q_{k+1})\\,D_2 L_d(q_k, q_{k+1}), $$
 //! and with $q_{k+1} = F_d(u, q_k)$ it has as many unknowns as the system has freedoms (\[LMO\] (28)). The step from
 //! the start is the same with $p_0 = p(0)$ (\[LMO\] (41)). All forms give the trajectory of the multiplier scheme.
 //! Coordinates without mass are allowed as long as the motions that the constraints leave have inertia.
 //!
-//! Multipliers are recovered afterwards (\[LMO\] (38), (47)), $h\,G^\top\lambda_k = D_2 L_d(q_{k-1}, q_k) + D_1 L_d(q_k, q_{k+1})$: the force of constraint $i$ at
+//! Multipliers are recovered afterwards (\[LMO\] (38), (47)), $h\\,G^\top\lambda_k = D_2 L_d(q_{k-1}, q_k) + D_1 L_d(q_k, q_{k+1})$: the force of constraint $i$ at
 //! node $k$ is $-\lambda_{k,i}\nabla g_i(q_k)$.
 
 pub(crate) mod basis;

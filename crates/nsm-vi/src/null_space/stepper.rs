@@ -122,7 +122,7 @@ impl<'a> NullSpaceStepper<'a> {
         }
     }
 
-    /// Forms $h\,\partial r/\partial x$, dense.
+    /// Forms $h\\,\partial r/\partial x$, dense.
     fn derivative(&mut self, q: &[f64], t: f64) {
         let (n, h) = (self.system.dimension(), self.h);
         self.full.fill(0.0);
