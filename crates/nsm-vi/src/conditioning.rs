@@ -3,7 +3,7 @@
 //! Newton's matrix of the multiplier scheme (\[LMO\] (22)) as it is written, and of the same equations times $h$ for the
 //! unknown $h^2\lambda$:
 //! $$ \begin{pmatrix} A & h\\,G_0^\top \cr G_1 & 0 \end{pmatrix}, \qquad
-//!    \begin{pmatrix} h A & G_0^\top \cr G_1 & 0 \end{pmatrix}, \qquad A = \tfrac1h M + \tfrac h4 V'' . $$
+//!    \begin{pmatrix} h A & G_0^\top \cr G_1 & 0 \end{pmatrix}, \qquad A = \tfrac1h M + \tfrac h4 V\'\' . $$
 //! The condition of the first grows as $h^{-3}$ on multibody systems and that of the second does not
 //! depend on $h$: the ill-conditioning is one of scaling. Beside them the matrices of the null space
 //! method, in coordinates and in increments (\[LMO\] (25), (28)).
