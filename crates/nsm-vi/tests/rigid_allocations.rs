@@ -4,7 +4,7 @@
 mod cases;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
 use nsm_geom::{Mat3, Pose, Vec3};
 use nsm_model::Stepper;
@@ -12,11 +12,14 @@ use nsm_vi::rigid::{BodyState, Lgvci, RigidState, RigidWorld};
 
 struct Counting;
 
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    // Of this thread alone: the test harness allocates on its own.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
 
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
@@ -29,13 +32,13 @@ static GLOBAL: Counting = Counting;
 
 fn allocations(world: &RigidWorld, mut state: RigidState, steps: usize) -> (usize, usize) {
     let mut stepper = Lgvci::default().stepper(world, &state, cases::H).unwrap();
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = ALLOCATIONS.with(Cell::get);
     let mut impacts = 0;
     for _ in 0..steps {
         stepper.step(&mut state).unwrap();
         impacts += stepper.events().len();
     }
-    (ALLOCATIONS.load(Ordering::Relaxed) - before, impacts)
+    (ALLOCATIONS.with(Cell::get) - before, impacts)
 }
 
 #[test]
