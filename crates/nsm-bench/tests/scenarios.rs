@@ -1,11 +1,11 @@
-//! Every scenario of Kaufman & Pai passes at quick effort.
+//! Every scenario of every paper passes at quick effort.
 
-use nsm_bench::{Effort, kaufman_pai};
+use nsm_bench::{Effort, scenarios};
 
 #[test]
 fn every_figure_comes_out_as_stated() {
     let mut failures = Vec::new();
-    for scenario in kaufman_pai::scenarios() {
+    for scenario in scenarios() {
         match scenario.run(Effort::Quick) {
             Ok(findings) => {
                 let failing = findings.checks.iter().filter(|check| !check.passes());
