@@ -50,6 +50,18 @@ pub enum ConstraintError {
         /// The right one.
         expected: usize,
     },
+    /// A configuration that satisfies the constraints was not found.
+    #[error(
+        "`{name}` is still open by {residual:e} after {iterations} iterations: take a smaller step"
+    )]
+    NotClosed {
+        /// Name of the constraint that is violated most.
+        name: String,
+        /// By how much.
+        residual: f64,
+        /// Iterations taken.
+        iterations: usize,
+    },
     /// A mode was added to a switching that repeats one set of rows periodically.
     #[error("mode `{name}` cannot be added: the modes repeat periodically and are not listed")]
     PeriodicMode {
