@@ -9,7 +9,9 @@ pub mod problem;
 mod scenario;
 pub mod tran_leok;
 
-pub use scenario::{Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status};
+pub use scenario::{
+    Axes, Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status, Table,
+};
 
 /// All scenarios, in the order of the papers.
 pub fn scenarios() -> Vec<Scenario> {

@@ -113,6 +113,33 @@ pub struct Curve {
     pub points: Vec<[f64; 2]>,
 }
 
+/// How the panel of some curves is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Axes {
+    /// Linear; a positive ordinate over many decades is drawn on a logarithmic axis.
+    #[default]
+    Auto,
+    /// Both linear, whatever the range.
+    Linear,
+    /// Logarithmic ordinate.
+    Logarithmic,
+    /// Both logarithmic: convergence, work and precision.
+    DoubleLogarithmic,
+    /// Both linear with the same scale: trajectories.
+    Equal,
+}
+
+/// A table as a paper prints it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Caption.
+    pub title: String,
+    /// Heads of the columns.
+    pub columns: Vec<String>,
+    /// The rows, as text.
+    pub rows: Vec<Vec<String>>,
+}
+
 /// What a scenario found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
@@ -120,6 +147,10 @@ pub struct Findings {
     pub checks: Vec<Check>,
     /// The curves of the figure.
     pub curves: Vec<Curve>,
+    /// How the panel with these labels is drawn, where it is not [`Axes::Auto`].
+    pub axes: Vec<((String, String), Axes)>,
+    /// The tables.
+    pub tables: Vec<Table>,
 }
 
 impl Findings {
@@ -137,6 +168,25 @@ impl Findings {
     ) {
         let points = points.into_iter().collect();
         self.curves.push(Curve { name: name.into(), x: x.into(), y: y.into(), points });
+    }
+
+    /// Says how the panel of the curves with these labels is drawn.
+    pub fn draw(&mut self, (x, y): (&str, &str), axes: Axes) {
+        self.axes.push(((x.into(), y.into()), axes));
+    }
+
+    /// Adds a table.
+    pub fn table<R: IntoIterator<Item = String>>(
+        &mut self,
+        title: impl Into<String>,
+        columns: &[&str],
+        rows: impl IntoIterator<Item = R>,
+    ) {
+        self.tables.push(Table {
+            title: title.into(),
+            columns: columns.iter().map(|&c| c.into()).collect(),
+            rows: rows.into_iter().map(|row| row.into_iter().collect()).collect(),
+        });
     }
 
     /// Whether there is a check and all of them pass.

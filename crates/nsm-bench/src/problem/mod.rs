@@ -27,16 +27,19 @@
 mod coordinates;
 mod error;
 mod expect;
+mod film;
 mod method;
 mod reader;
 mod record;
 mod result;
+mod rewrite;
 mod rigid;
 
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
+pub use film::FRAMES;
 pub use method::Method;
-pub use record::{EventRecord, Layout, Recording, Sampling, Watch};
+pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
 pub use result::{RunResult, lookup};
 
 use std::path::Path;
@@ -109,6 +112,8 @@ pub struct Run {
     pub sampling: Sampling,
     /// The projection of velocities that follows each step, if any.
     pub projection: Option<Projection>,
+    /// The method and its options as they stand in the file, without name, step, end and sampling.
+    pub options: String,
     place: Place,
 }
 
@@ -133,12 +138,7 @@ impl Problem {
     /// # Errors
     /// As for [`Problem::read`], without the file.
     pub fn parse(text: &str) -> Result<Self, ProblemError> {
-        let table = DeTable::parse(text).map_err(|e| {
-            let line = e
-                .span()
-                .map(|span| 1 + text.bytes().take(span.start).filter(|&b| b == b'\n').count());
-            ProblemError { file: None, line, key: String::new(), message: e.message().to_owned() }
-        })?;
+        let table = parse_table(text)?;
         let reader = Reader::new(Source(text), table.get_ref(), "", 0);
         let title = reader.text("title")?.unwrap_or("untitled").to_owned();
         let source = reader.text("source")?.unwrap_or_default().to_owned();
@@ -159,6 +159,24 @@ impl Problem {
         }
         reader.finish()?;
         Ok(Self { title, source, subject, runs, expectations })
+    }
+
+    /// A run that is not in the file: another method, step or end. `options` is what a `[[run]]` says about
+    /// its method, such as `method = "gvi"` or the [`options`](Run::options) of a run.
+    ///
+    /// # Errors
+    /// As for a `[[run]]` of the file.
+    pub fn another_run(
+        &self,
+        name: &str,
+        options: &str,
+        (step, end): (f64, f64),
+        sampling: Sampling,
+    ) -> Result<Run, ProblemError> {
+        let text = format!("{options}\nstep = {step:?}\nend = {end:?}");
+        let table = parse_table(&text)?;
+        let run = Run::read(&Reader::new(Source(&text), table.get_ref(), name, 0), &self.subject)?;
+        Ok(Run { name: name.to_owned(), sampling, ..run })
     }
 
     /// Makes a run; a failed step is part of the result, with everything recorded up to it.
@@ -207,6 +225,14 @@ impl Problem {
             .filter(|e| e.run.as_deref().is_none_or(|name| name == result.name));
         mine.map(|e| e.judge(&object)).collect()
     }
+}
+
+fn parse_table(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ProblemError> {
+    DeTable::parse(text).map_err(|e| {
+        let line =
+            e.span().map(|span| 1 + text.bytes().take(span.start).filter(|&b| b == b'\n').count());
+        ProblemError { file: None, line, key: String::new(), message: e.message().to_owned() }
+    })
 }
 
 fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
@@ -262,6 +288,7 @@ impl Run {
             (None, None) => Sampling::Count(500),
         };
         let projection = method::read_projection(reader)?;
+        let options = reader.rewritten(&["name", "step", "end", "samples", "every"]);
         if projection.is_some() && matches!(subject, Subject::Rigid { .. }) {
             return Err(reader
                 .place_of("projection")
@@ -276,6 +303,7 @@ impl Run {
             step,
             steps,
             sampling,
+            options,
             place: reader.place().clone(),
         })
     }
@@ -325,6 +353,7 @@ where
         ledger,
         recording: recorder.recording,
         last: layout.json(&state),
+        form: layout.form(),
         seconds,
         failure,
         interrupted,

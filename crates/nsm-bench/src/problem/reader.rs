@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::rewrite::entry;
 use super::{Place, ProblemError};
 use crate::formula::nearest;
 
@@ -88,6 +89,12 @@ impl<'t> Reader<'t> {
             }
         }
         Ok(())
+    }
+
+    /// The table as text again, on one line a key, without some keys.
+    pub(crate) fn rewritten(&self, without: &[&str]) -> String {
+        let kept = self.table.iter().filter(|(key, _)| !without.contains(&key.get_ref().as_ref()));
+        kept.map(|(key, v)| entry(key.get_ref(), v.get_ref()) + "\n").collect()
     }
 
     /// The key must be there.

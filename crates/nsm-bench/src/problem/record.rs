@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nsm_model::{Events, Measurement, Observer, State, System};
 use serde_json::{Value, json};
 
+use super::film::Camera;
+
 /// Which instants are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
@@ -40,8 +42,49 @@ pub trait Layout<S> {
     fn columns(&self) -> Vec<String>;
     /// Appends the numbers of a state in that order.
     fn row(&self, state: &S, out: &mut Vec<f64>);
+    /// Which of the columns say where things are, so that a film of them looks smooth; all, unless told.
+    fn positions(&self) -> Vec<usize> {
+        (0..self.columns().len()).collect()
+    }
     /// The state as it stands under `final` in the JSON.
     fn json(&self, state: &S) -> Value;
+    /// How a row is written as JSON.
+    fn form(&self) -> Form {
+        Form::Coordinates
+    }
+}
+
+/// What the numbers of a row are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// Positions, velocities and momenta, in equal parts.
+    Coordinates,
+    /// Position, rotation (row by row), momentum and angular momentum of each body.
+    Bodies(Vec<String>),
+}
+
+impl Form {
+    /// The row of a state as an object: `q`, `v`, `p`, or `bodies` by their names.
+    pub fn json(&self, t: f64, row: &[f64]) -> Value {
+        match self {
+            Self::Coordinates => {
+                let n = row.len() / 3;
+                json!({ "t": t, "q": row[..n], "v": row[n..2 * n], "p": row[2 * n..] })
+            }
+            Self::Bodies(names) => {
+                let body = |r: &[f64]| {
+                    json!({
+                        "position": r[..3],
+                        "rotation": [r[3..6], r[6..9], r[9..12]],
+                        "momentum": r[12..15],
+                        "angular_momentum": r[15..18],
+                    })
+                };
+                let bodies = names.iter().cloned().zip(row.chunks_exact(18).map(body));
+                json!({ "t": t, "bodies": bodies.collect::<serde_json::Map<_, _>>() })
+            }
+        }
+    }
 }
 
 impl Layout<State> for System {
@@ -55,6 +98,10 @@ impl Layout<State> for System {
         out.extend_from_slice(&state.q);
         out.extend_from_slice(&state.v);
         out.extend_from_slice(&state.p);
+    }
+
+    fn positions(&self) -> Vec<usize> {
+        (0..self.dimension()).collect()
     }
 
     fn json(&self, state: &State) -> Value {
@@ -88,6 +135,8 @@ pub struct Recording {
     pub state_columns: Vec<String>,
     /// Every event.
     pub events: Vec<EventRecord>,
+    /// The first part of the run, frame by frame, in the same columns as `samples`.
+    pub film: Vec<Vec<f64>>,
 }
 
 impl Recording {
@@ -95,6 +144,12 @@ impl Recording {
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
         let i = self.columns.iter().position(|c| c == name)?;
         Some(self.samples.iter().map(|row| row[i]).collect())
+    }
+
+    /// A column of the film by its name.
+    pub fn filmed(&self, name: &str) -> Option<Vec<f64>> {
+        let i = self.columns.iter().position(|c| c == name)?;
+        Some(self.film.iter().map(|row| row[i]).collect())
     }
 }
 
@@ -115,6 +170,7 @@ pub(crate) struct Recorder<'a, L> {
     steps: usize,
     watch: Watch<'a>,
     files: Option<Files>,
+    camera: Camera,
     /// The first failure to write; the run goes on in memory.
     pub(crate) failure: Option<io::Error>,
     pub(crate) recording: Recording,
@@ -151,6 +207,8 @@ impl<'a, L> Recorder<'a, L> {
             steps,
             watch,
             files: None,
+            // Column 0 is the time.
+            camera: Camera::new(layout.positions().iter().map(|c| c + 1).collect()),
             failure: None,
             recording: Recording { columns, state_columns, ..Recording::default() },
         }
@@ -178,8 +236,10 @@ impl<'a, L> Recorder<'a, L> {
         Ok(self)
     }
 
-    /// Flushes the files; the first failure to write, if any, is kept in `failure`.
+    /// Flushes the files and develops the film; the first failure to write, if any, is kept in `failure`.
     pub(crate) fn finish(&mut self) {
+        let camera = std::mem::replace(&mut self.camera, Camera::new(Vec::new()));
+        self.recording.film = camera.develop();
         if let Some(files) = &mut self.files {
             let flushed = files.samples.flush().and_then(|()| files.events.flush());
             keep(&mut self.failure, flushed);
@@ -217,13 +277,20 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             }
             self.recording.events.push(record);
         }
-        if self.sampling.takes(step, self.steps) {
+        let measured = |layout: &L| {
             let mut row = vec![m.t];
-            self.layout.row(state, &mut row);
+            layout.row(state, &mut row);
             row.push(m.energy());
             row.extend_from_slice(&m.invariants);
             row.extend_from_slice(&m.gaps);
             row.extend([m.position_residual, m.velocity_residual]);
+            row
+        };
+        if self.camera.wants(step) {
+            self.camera.take(measured(self.layout));
+        }
+        if self.sampling.takes(step, self.steps) {
+            let row = measured(self.layout);
             if let Some(files) = &mut self.files {
                 let written =
                     write_row(&mut files.samples, &row).and_then(|()| files.events.flush());

@@ -3,7 +3,7 @@
 use nsm_model::{Band, Ledger};
 use serde_json::{Map, Value, json};
 
-use super::record::Recording;
+use super::record::{Form, Recording};
 
 /// A run that has ended, well or not.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct RunResult {
     pub recording: Recording,
     /// The last good state, as JSON.
     pub last: Value,
+    /// How the states of events are written as JSON.
+    pub form: Form,
     /// Wall-clock time in seconds.
     pub seconds: f64,
     /// Why the run ended before its end time, if a step failed.
@@ -50,12 +52,29 @@ impl RunResult {
             "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
             "final": self.last,
             "event_times": times,
+            "event_records": self.event_records(),
             "seconds": self.seconds,
         });
         if let (Some(failure), Some(object)) = (&self.failure, object.as_object_mut()) {
             object.insert("failure".into(), json!(failure));
         }
         object
+    }
+
+    /// Every event with the state at the end of its step.
+    fn event_records(&self) -> Vec<Value> {
+        let events = self.recording.events.iter();
+        events
+            .map(|e| {
+                let mut object = self.form.json(e.t, &e.state);
+                if let Some(object) = object.as_object_mut() {
+                    object.insert("contacts".into(), json!(e.contacts));
+                    object.insert("impulses".into(), json!(e.impulses));
+                    object.insert("energy_change".into(), json!(e.energy_change));
+                }
+                object
+            })
+            .collect()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3};
 use nsm_vi::rigid::{BodyState, RigidBody, RigidState, RigidWorld};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::reader::Reader;
-use super::record::Layout;
+use super::record::{Form, Layout};
 use super::{Place, ProblemError};
 
 /// Reads gravity, bodies and planes with their start.
@@ -221,24 +221,17 @@ impl Layout<RigidState> for RigidWorld {
         }
     }
 
+    fn positions(&self) -> Vec<usize> {
+        (0..self.bodies().len()).flat_map(|b| 18 * b..18 * b + 12).collect()
+    }
+
     fn json(&self, state: &RigidState) -> Value {
-        let list = |v: &Vec3| json!([v.x, v.y, v.z]);
-        let bodies: serde_json::Map<String, Value> = self
-            .bodies()
-            .iter()
-            .zip(&state.bodies)
-            .map(|(body, s)| {
-                let rows: Vec<Vec<f64>> =
-                    s.pose.rot.row_iter().map(|r| r.iter().copied().collect()).collect();
-                let object = json!({
-                    "position": list(&s.pose.x),
-                    "rotation": rows,
-                    "momentum": list(&s.gamma),
-                    "angular_momentum": list(&s.pi),
-                });
-                (body.name().to_owned(), object)
-            })
-            .collect();
-        json!({ "t": state.t, "bodies": bodies })
+        let mut row = Vec::new();
+        self.row(state, &mut row);
+        Layout::<RigidState>::form(self).json(state.t, &row)
+    }
+
+    fn form(&self) -> Form {
+        Form::Bodies(self.bodies().iter().map(|b| b.name().to_owned()).collect())
     }
 }

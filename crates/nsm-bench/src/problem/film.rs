@@ -1,0 +1,98 @@
+//! The first part of a run, frame by frame: what moving pictures and trajectories are made of.
+//!
+//! Samples spread over a long run say nothing about the motion between them. A film begins with every
+//! step and drops every second frame whenever it is full, as long as what remains is still smooth to the
+//! eye; where that is no longer so, it ends. A short run is filmed to its end, a long one for as long as
+//! a few hundred frames can show.
+
+/// Most frames that a film keeps, the start not counted.
+pub const FRAMES: usize = 600;
+
+/// Largest change of a position between two frames, as a share of its range so far.
+const SMOOTH: f64 = 0.1;
+
+/// Records a film.
+#[derive(Debug)]
+pub(crate) struct Camera {
+    /// Columns that must look smooth.
+    watched: Vec<usize>,
+    stride: usize,
+    rolling: bool,
+    frames: Vec<Vec<f64>>,
+}
+
+impl Camera {
+    pub(crate) fn new(watched: Vec<usize>) -> Self {
+        Self { watched, stride: 1, rolling: true, frames: Vec::new() }
+    }
+
+    /// Whether step `step` is to be filmed.
+    pub(crate) fn wants(&self, step: usize) -> bool {
+        self.rolling && step.is_multiple_of(self.stride)
+    }
+
+    pub(crate) fn take(&mut self, row: Vec<f64>) {
+        self.frames.push(row);
+        if self.frames.len() > 2 * FRAMES {
+            if self.thin() {
+                self.stride *= 2;
+            } else {
+                self.rolling = false;
+            }
+        }
+    }
+
+    /// The film: at most [`FRAMES`] frames after the start.
+    pub(crate) fn develop(mut self) -> Vec<Vec<f64>> {
+        if self.frames.len() > FRAMES + 1 && !self.thin() {
+            self.frames.truncate(FRAMES + 1);
+        }
+        self.frames
+    }
+
+    /// Drops every second frame if the rest is smooth.
+    fn thin(&mut self) -> bool {
+        let smooth = self.watched.iter().all(|&c| {
+            let kept = || self.frames.iter().step_by(2).map(|row| row[c]);
+            let (low, high) =
+                kept().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+            kept().zip(kept().skip(1)).all(|(a, b)| (b - a).abs() <= SMOOTH * (high - low))
+        });
+        if smooth {
+            let mut index = 0;
+            self.frames.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+        }
+        smooth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn film(steps: usize, rate: f64) -> Vec<Vec<f64>> {
+        let mut camera = Camera::new(vec![1]);
+        for step in 0..=steps {
+            if camera.wants(step) {
+                let t = step as f64;
+                camera.take(vec![t, (rate * t).sin()]);
+            }
+        }
+        camera.develop()
+    }
+
+    #[test]
+    fn a_slow_motion_is_filmed_to_its_end_and_a_fast_one_frame_by_frame() {
+        let slow = film(100_000, 1e-4);
+        assert!(slow.len() <= FRAMES + 1 && slow.len() > FRAMES / 2);
+        assert!(slow.last().unwrap()[0] > 99_000.0);
+        // 0.15 of the range a frame is as coarse as it may get: the film is of the first 600 steps.
+        let fast = film(100_000, 0.15);
+        assert_eq!(fast.len(), FRAMES + 1);
+        assert!(fast.windows(2).all(|w| w[1][0] - w[0][0] == 1.0));
+        assert_eq!(film(10, 1.0).len(), 11);
+    }
+}
