@@ -128,6 +128,36 @@ impl BandedLdlt {
         }
         Ok(())
     }
+
+    /// Solves $Ax = b$ in place on the entries `b[order[0]], b[order[1]], …` of a longer vector.
+    pub fn solve_indexed(&self, order: &[usize], b: &mut [f64]) -> Result<(), LinearError> {
+        expect_len("order of the unknowns", order.len(), self.n)?;
+        if !self.factorised {
+            return Err(LinearError::NotFactorised);
+        }
+        if let Some(&index) = order.iter().find(|&&k| k >= b.len()) {
+            return Err(LinearError::Index { what: "unknown", index, bound: b.len() });
+        }
+        let (half, width) = (self.half, self.half + 1);
+        for i in 0..self.n {
+            let reach = half.min(i);
+            let row = &self.a[i * width + half - reach..i * width + half];
+            let before = row.iter().zip(&order[i - reach..i]);
+            b[order[i]] -= before.map(|(l, &k)| l * b[k]).sum::<f64>();
+        }
+        for (i, &k) in order.iter().enumerate() {
+            b[k] *= self.a[i * width + half];
+        }
+        for i in (0..self.n).rev() {
+            let reach = half.min(i);
+            let row = &self.a[i * width + half - reach..i * width + half];
+            let x = b[order[i]];
+            for (l, &k) in row.iter().zip(&order[i - reach..i]) {
+                b[k] -= l * x;
+            }
+        }
+        Ok(())
+    }
 }
 
 #[inline(always)]

@@ -56,6 +56,39 @@ pub fn half_bandwidths(order: &[usize], entries: &[(usize, usize)]) -> (usize, u
     })
 }
 
+/// Connected component of every vertex of the graph of a matrix, numbered by first appearance, and
+/// their number. Entries outside the matrix are ignored.
+pub fn components(n: usize, entries: &[(usize, usize)]) -> (Vec<usize>, usize) {
+    let mut parent: Vec<usize> = (0..n).collect();
+    for &(i, j) in entries {
+        if i < n && j < n {
+            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut number = vec![usize::MAX; n];
+    let mut count = 0;
+    let mut block_of = vec![0; n];
+    for v in 0..n {
+        let r = root(&mut parent, v);
+        if number[r] == usize::MAX {
+            number[r] = count;
+            count += 1;
+        }
+        block_of[v] = number[r];
+    }
+    (block_of, count)
+}
+
+/// Representative of a component, halving the path to it.
+fn root(parent: &mut [usize], mut v: usize) -> usize {
+    while parent[v] != v {
+        parent[v] = parent[parent[v]];
+        v = parent[v];
+    }
+    v
+}
+
 /// Neighbours of every vertex, sorted and without repetition: `neighbours[start[v]..start[v + 1]]`.
 fn adjacency(
     n: usize,

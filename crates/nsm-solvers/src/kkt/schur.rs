@@ -6,7 +6,8 @@
 //! $x = A^{-1} f - \sum_j y_j \lambda_j$ needs no second solve.
 
 use super::KktPattern;
-use super::blocks::{Blocks, components};
+use super::blocks::Blocks;
+use crate::banded::ordering::components;
 use crate::error::LinearError;
 use crate::linear_system::{LinearSystem, Structure};
 
