@@ -28,6 +28,29 @@ pub trait Field: Send + Sync {
     /// Never called when [`is_affine`](Field::is_affine) says so.
     fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]);
 
+    /// Writes a discrete gradient of the field's own over the chord from `start` to `end` at the instant $t$, and says so.
+    ///
+    /// A discrete gradient $\bar\nabla\varphi(q_0, q_1)$ does the work $\bar\nabla\varphi\cdot(q_1 - q_0) = \varphi(q_1) - \varphi(q_0)$ exactly and tends to the
+    /// gradient as the chord shrinks. The general one of \[Gonzalez 1996\] does not see the symmetries of the field; a field that
+    /// knows one which does, so that momenta are conserved with the energy, gives it here.
+    fn mean_gradient(&self, _start: &[f64], _end: &[f64], _t: f64, _out: &mut [f64]) -> bool {
+        false
+    }
+
+    /// Adds $w\\,\partial\bar\nabla\varphi/\partial q_1$ of [`mean_gradient`](Field::mean_gradient) to `out`, row by row, and says so.
+    ///
+    /// The matrix need not be symmetric.
+    fn mean_hessian(
+        &self,
+        _start: &[f64],
+        _end: &[f64],
+        _t: f64,
+        _w: f64,
+        _out: &mut [f64],
+    ) -> bool {
+        false
+    }
+
     /// Whether the Hessian vanishes identically: its entries are then left out of every pattern.
     fn is_affine(&self) -> bool {
         false
@@ -66,6 +89,12 @@ impl<F: Field + ?Sized> Field for Box<F> {
     }
     fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
         (**self).hessian(q, t, w, out);
+    }
+    fn mean_gradient(&self, start: &[f64], end: &[f64], t: f64, out: &mut [f64]) -> bool {
+        (**self).mean_gradient(start, end, t, out)
+    }
+    fn mean_hessian(&self, start: &[f64], end: &[f64], t: f64, w: f64, out: &mut [f64]) -> bool {
+        (**self).mean_hessian(start, end, t, w, out)
     }
     fn is_affine(&self) -> bool {
         (**self).is_affine()

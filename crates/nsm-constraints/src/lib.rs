@@ -15,6 +15,7 @@ mod error;
 mod field;
 mod linearised;
 mod metric;
+pub mod multibody;
 mod reparametrisation;
 mod rod;
 mod rows;

@@ -3,7 +3,8 @@
 //! With $\Delta = q_1 - q_0$, $m = (q_0 + q_1)/2$, on the block of coordinates of the field $\varphi$:
 //! - the discrete gradient of \[Gonzalez 1996\],
 //!   $$ \bar\nabla\varphi = \nabla\varphi(m) + \frac{\varphi(q_1) - \varphi(q_0) - \nabla\varphi(m)\cdot\Delta}{|\Delta|^2}\\,\Delta, $$
-//!   so that $\bar\nabla\varphi\cdot\Delta = \varphi(q_1) - \varphi(q_0)$ and the work of a potential force is exact;
+//!   so that $\bar\nabla\varphi\cdot\Delta = \varphi(q_1) - \varphi(q_0)$ and the work of a potential force is exact, unless the field has
+//!   one of its own ([`Field::mean_gradient`]) that does the same work and keeps its symmetries;
 //! - the gradient at the midpoint (\[GO\] (13));
 //! - the mean of the gradients at both ends (\[GO\] (12)).
 //!
@@ -76,7 +77,11 @@ impl Averager {
                 }
             }
             ForceAverage::Conserving => {
-                field.gradient(chord.middle, chord.mid_time(), out);
+                let time = chord.mid_time();
+                if field.mean_gradient(chord.start, chord.end, time, out) {
+                    return;
+                }
+                field.gradient(chord.middle, time, out);
                 if let Some((defect, squared)) = self.defect(field, chord, out) {
                     axpy(defect / squared, &self.delta, out);
                 }
@@ -109,6 +114,9 @@ impl Averager {
                     return;
                 }
                 let time = chord.mid_time();
+                if field.mean_hessian(chord.start, chord.end, time, w, out) {
+                    return;
+                }
                 let mut middle = std::mem::take(&mut self.first);
                 field.gradient(chord.middle, time, &mut middle[..k]);
                 let defect = self.defect(field, chord, &middle[..k]);

@@ -1,0 +1,6 @@
+//! Beams: derivatives, frame indifference, patch tests with closed forms, small vibrations.
+
+mod chain;
+mod element;
+mod patch;
+mod vibration;
