@@ -49,8 +49,9 @@ pub use hybrid::{EventHandling, Hybrid, HybridStepper};
 pub use impact::Energy;
 pub use lagrangian::DiscreteLagrangian;
 pub use legendre::{ConstrainedLegendre, Segment};
+pub use nsm_constraints::Reparametrisation;
 pub use nsm_reflect::{ImpactLaw, Quadrature, Restitution};
-pub use null_space::{NullSpace, NullSpaceStepper, Reparametrisation, Unknowns};
+pub use null_space::{NullSpace, NullSpaceStepper, ReparametrisedStepper, Unknowns};
 pub use projection::{
     EnergyBalance, Projected, Projection, ProjectionMatrix, Safety, Strength, VelocityProjection,
 };

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Affine, auto, double_pendulum, double_pendulum_state};
-use nsm_constraints::{Expr, Rod, Scalar};
+use nsm_constraints::{ConstraintError, Expr, Rod, Scalar};
 use nsm_model::{Mass, State, StepError, Stepper, System, SystemError};
 use nsm_vi::{
     Conditioning, Conserving, ConstrainedLegendre, NullSpace, Quadrature, Reparametrisation,
@@ -38,13 +38,15 @@ impl Reparametrisation for Turn {
     fn freedoms(&self) -> usize {
         1
     }
-    fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) {
+    fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
         let (s, c) = u[0].sin_cos();
         (out[0], out[1]) = (c * q[0] - s * q[1], s * q[0] + c * q[1]);
+        Ok(())
     }
-    fn tangent(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) {
+    fn tangent(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
         let (s, c) = u[0].sin_cos();
         (out[0], out[1]) = (-s * q[0] - c * q[1], c * q[0] - s * q[1]);
+        Ok(())
     }
 }
 
@@ -376,11 +378,18 @@ fn what_does_not_fit_is_refused_by_name_and_changes_nothing() {
         fn freedoms(&self) -> usize {
             self.0
         }
-        fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) {
+        fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
             (out[0], out[1]) = (q[0] - u[0] * q[1], q[1] + u[0] * q[0]);
+            Ok(())
         }
-        fn tangent(&mut self, _u: &[f64], q: &[f64], out: &mut [f64]) {
+        fn tangent(
+            &mut self,
+            _u: &[f64],
+            q: &[f64],
+            out: &mut [f64],
+        ) -> Result<(), ConstraintError> {
             (out[0], out[1]) = (-q[1], q[0]);
+            Ok(())
         }
     }
     let system = pendulum(9.81);

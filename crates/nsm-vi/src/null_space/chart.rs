@@ -1,7 +1,6 @@
-//! Nodal reparametrisations: the end of a step as a function of as few unknowns as there are freedoms.
+//! The reparametrisation for systems that have none of their own (\[LMO\] (27)).
 //!
-//! A user may give $q_1 = F_d(u, q_0)$ with $g(F_d) = 0$ (\[LMO\] (27), a rotation for a pendulum (49)). Without one, the
-//! generic chart goes along the tangent space and returns along the normals at $q_0$,
+//! The generic chart goes along the tangent space and returns along the normals at $q_0$,
 //! $$ F_d(u, q_0) = q_0 + P(q_0)\\,u + G^\top(q_0)\\,\mu(u), \qquad g(F_d) = 0, \qquad
 //!    \frac{\partial F_d}{\partial u} = P - G_0^\top (G_1 G_0^\top)^{-1} G_1 P, $$
 //! with $G_0 = G(q_0)$, $G_1 = G(F_d)$ and independent rows only. Being anchored in $q_0$ it has no singularity as
@@ -13,38 +12,6 @@ use nsm_solvers::small::{axpy, lu, norm_inf};
 
 use super::basis::NullBasis;
 use crate::Tolerances;
-
-/// A reparametrisation $q_1 = F_d(u, q_0)$ of the constraints around a configuration (\[LMO\] (27)).
-///
-/// ```
-/// use nsm_vi::Reparametrisation;
-///
-/// /// A planar pendulum turns by the angle u.
-/// struct Turn;
-/// impl Reparametrisation for Turn {
-///     fn freedoms(&self) -> usize {
-///         1
-///     }
-///     fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) {
-///         let (s, c) = u[0].sin_cos();
-///         (out[0], out[1]) = (c * q[0] - s * q[1], s * q[0] + c * q[1]);
-///     }
-///     fn tangent(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) {
-///         let (s, c) = u[0].sin_cos();
-///         (out[0], out[1]) = (-s * q[0] - c * q[1], c * q[0] - s * q[1]);
-///     }
-/// }
-/// ```
-pub trait Reparametrisation {
-    /// Number of freedoms $n - m$.
-    fn freedoms(&self) -> usize;
-
-    /// Writes $F_d(u, q)$; $F_d(0, q) = q$.
-    fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]);
-
-    /// Writes $\partial F_d/\partial u$, row by row ($n$ rows of $n - m$).
-    fn tangent(&mut self, u: &[f64], q: &[f64], out: &mut [f64]);
-}
 
 /// The generic chart with its workspace.
 #[derive(Debug)]

@@ -13,11 +13,14 @@
 
 pub(crate) mod basis;
 mod chart;
+mod congruence;
+mod reparametrised;
 mod stepper;
 
-pub use chart::Reparametrisation;
+pub use reparametrised::ReparametrisedStepper;
 pub use stepper::NullSpaceStepper;
 
+use nsm_constraints::Reparametrisation;
 use nsm_model::{System, SystemError};
 
 use crate::tolerances::check_step;
@@ -69,31 +72,29 @@ impl NullSpace {
             Unknowns::Configuration => Chart::None,
             Unknowns::Increment => Chart::Normal(NormalChart::new(system, self.tolerances)),
         };
-        self.bind(system, chart)
+        self.check(system)?;
+        Ok(NullSpaceStepper::new(system, self, chart))
     }
 
     /// Binds the method to a system and a reparametrisation of its constraints.
     ///
     /// # Errors
-    /// As for [`stepper`](Self::stepper), or more freedoms than coordinates.
+    /// As for [`stepper`](Self::stepper), or a reparametrisation for another system.
     pub fn stepper_with<'a>(
         &self,
         system: &'a System,
         reparametrisation: impl Reparametrisation + 'a,
-    ) -> Result<NullSpaceStepper<'a>, SystemError> {
+    ) -> Result<ReparametrisedStepper<'a>, SystemError> {
+        self.check(system)?;
         let (freedoms, n) = (reparametrisation.freedoms(), system.dimension());
         if freedoms > n {
             let why = format!("its reparametrisation has {freedoms} freedoms for {n} coordinates");
             return Err(SystemError::DoesNotFit { method: "null space", why });
         }
-        self.bind(system, Chart::Given(Box::new(reparametrisation)))
+        ReparametrisedStepper::new(system, self, Box::new(reparametrisation))
     }
 
-    fn bind<'a>(
-        &self,
-        system: &'a System,
-        chart: Chart<'a>,
-    ) -> Result<NullSpaceStepper<'a>, SystemError> {
+    fn check(&self, system: &System) -> Result<(), SystemError> {
         check_step(self.step)?;
         self.tolerances.check()?;
         system.require_constant_mass("a variational integrator")?;
@@ -102,6 +103,6 @@ impl NullSpace {
             let why = "a constraint depends on time; the multiplier scheme takes it".to_owned();
             return Err(SystemError::DoesNotFit { method: "null space", why });
         }
-        Ok(NullSpaceStepper::new(system, self, chart))
+        Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! A step of the null space method: the equations, Newton on them, and what is recovered afterwards.
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
+use nsm_model::{Events, State, StepError, StepReport, Stepper, System};
 use nsm_solvers::small::{axpy, dot, lu, norm_inf};
 use nsm_solvers::{LinearError, small};
 
 use super::NullSpace;
 use super::basis::NullBasis;
-use super::chart::{NormalChart, Reparametrisation, failure};
+use super::chart::{NormalChart, failure};
 use crate::Tolerances;
 use crate::conserving::check_position;
 use crate::kernel::check_state;
@@ -17,7 +17,6 @@ use crate::position::largest;
 pub(super) enum Chart<'a> {
     None,
     Normal(NormalChart<'a>),
-    Given(Box<dyn Reparametrisation + 'a>),
 }
 
 /// [`NullSpace`] bound to a system.
@@ -141,7 +140,6 @@ impl<'a> NullSpaceStepper<'a> {
         let fail = |error| failure(self.system, t, error);
         self.basis.evaluate(q, t).map_err(fail)?;
         let d = self.basis.freedoms();
-        self.check_freedoms(d, t)?;
         self.guess(start, d)?;
         let mut last = f64::INFINITY;
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
@@ -150,7 +148,7 @@ impl<'a> NullSpaceStepper<'a> {
             self.derivative(q, t);
             let size = match self.chart {
                 Chart::None => self.configuration_step(t),
-                _ => self.increment_step(q, t),
+                Chart::Normal(_) => self.increment_step(t),
             }
             .map_err(|error| failure(self.system, t, error))?;
             let before = last;
@@ -163,7 +161,6 @@ impl<'a> NullSpaceStepper<'a> {
             }
             if self.tolerances.is_converged(before, last, scale) {
                 self.evaluate(start);
-                self.check_chart(t)?;
                 return Ok((iteration, last / scale));
             }
         }
@@ -174,26 +171,6 @@ impl<'a> NullSpaceStepper<'a> {
             residual: last,
             culprit: self.system.names()[largest(&self.r).0].clone(),
         })
-    }
-
-    /// Refuses a given reparametrisation with another number of freedoms than the constraints leave.
-    fn check_freedoms(&self, d: usize, t: f64) -> Result<(), StepError> {
-        let Chart::Given(chart) = &self.chart else { return Ok(()) };
-        if chart.freedoms() == d {
-            return Ok(());
-        }
-        let given = chart.freedoms();
-        let why = format!("its reparametrisation has {given} freedoms, the constraints leave {d}");
-        let source = Box::new(SystemError::DoesNotFit { method: "null space", why });
-        Err(StepError::Method { t, source })
-    }
-
-    /// Refuses a given reparametrisation that leaves the constraints.
-    fn check_chart(&mut self, t: f64) -> Result<(), StepError> {
-        if matches!(self.chart, Chart::Given(_)) {
-            check_position(self.system, (&self.x, t + self.h), &mut self.f)?;
-        }
-        Ok(())
     }
 
     /// The predictor: straight on, or the increment of the last step.
@@ -210,7 +187,6 @@ impl<'a> NullSpaceStepper<'a> {
                 self.basis.reduce(&self.scratch, &mut self.u[..d]);
                 self.place(q, t)
             }
-            Chart::Given(_) => self.place(q, t),
         }
     }
 
@@ -221,10 +197,6 @@ impl<'a> NullSpaceStepper<'a> {
             Chart::None => Ok(()),
             Chart::Normal(chart) => {
                 chart.place(&self.basis, &self.u[..d], q, t + self.h, &mut self.x)
-            }
-            Chart::Given(chart) => {
-                chart.place(&self.u[..d], q, &mut self.x);
-                Ok(())
             }
         }
     }
@@ -253,22 +225,13 @@ impl<'a> NullSpaceStepper<'a> {
     }
 
     /// Newton on the increments; returns the size of the step in coordinates.
-    fn increment_step(&mut self, q: &[f64], t: f64) -> Result<f64, LinearError> {
+    fn increment_step(&mut self, t: f64) -> Result<f64, LinearError> {
         let (n, d) = (self.system.dimension(), self.basis.freedoms());
         match &mut self.chart {
             Chart::None => {}
             Chart::Normal(chart) => {
                 let out = &mut self.tangent[..d * n];
                 chart.tangent(&self.basis, &self.x, t + self.h, out)?;
-            }
-            Chart::Given(chart) => {
-                // Row by row as given; the columns are what is needed.
-                chart.tangent(&self.u[..d], q, &mut self.matrix[..n * d]);
-                for i in 0..n {
-                    for j in 0..d {
-                        self.tangent[j * n + i] = self.matrix[i * d + j];
-                    }
-                }
             }
         }
         for (i, row) in self.basis.rows().enumerate() {
