@@ -62,6 +62,18 @@ pub enum ConstraintError {
         /// Iterations taken.
         iterations: usize,
     },
+    /// A linkage reached a configuration where its number of freedoms changes.
+    #[error(
+        "the linkage has {freedoms} freedoms here instead of {expected}, `{name}` does not hold it: it may go on in several ways"
+    )]
+    Bifurcation {
+        /// A row that depends on the others here.
+        name: String,
+        /// Freedoms here.
+        freedoms: usize,
+        /// Freedoms at the start.
+        expected: usize,
+    },
     /// A mode was added to a switching that repeats one set of rows periodically.
     #[error("mode `{name}` cannot be added: the modes repeat periodically and are not listed")]
     PeriodicMode {

@@ -1,6 +1,7 @@
 //! What can go wrong: with a system, with a start, and in a step.
 
 use nsm_constraints::ConstraintError;
+use nsm_constraints::multibody::MechanismError;
 
 /// A system, a start or a method that cannot be used as it was given.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -138,6 +139,9 @@ pub enum SystemError {
     /// A constraint that cannot be used.
     #[error(transparent)]
     Constraint(#[from] ConstraintError),
+    /// A mechanism that cannot be built.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
 }
 
 /// A step that could not be taken; the state is as it was before.

@@ -6,6 +6,7 @@ mod force;
 mod ledger;
 mod mass;
 mod measure;
+mod mechanism;
 mod run;
 mod start;
 mod state;

@@ -211,6 +211,13 @@ impl System {
         self
     }
 
+    /// Replaces potential and equalities, both on the coordinates of this system.
+    pub(crate) fn set_rows(&mut self, potential: Rows, equalities: Rows) {
+        debug_assert!(potential.dimension() == self.dimension());
+        debug_assert!(equalities.dimension() == self.dimension());
+        (self.potential, self.equalities) = (potential, equalities);
+    }
+
     /// Number of coordinates $n$.
     pub fn dimension(&self) -> usize {
         self.mass.dimension()

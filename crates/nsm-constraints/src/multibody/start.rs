@@ -1,0 +1,145 @@
+//! The start of a mechanism: poses as they were given, velocities along the tree.
+//!
+//! With $v = P \nu$ the velocities of roots and the rates of joints are the entries of $\nu$. Those that were not set are zero, or
+//! where loops are closed the smallest ones that keep them closed:
+//! $$ G_c P\\,(\nu_{set} + \nu_{free}) = 0, \qquad |\nu_{free}| \to \min . $$
+
+use nsm_solvers::small::qr::PivotedQr;
+
+use super::MechanismError;
+use super::closure::Loops;
+use super::joint::JointId;
+use super::mechanism::{Mechanism, finite};
+use super::node::NodeId;
+use crate::Reparametrisation;
+
+impl Mechanism {
+    /// Sets the velocity of a node that hangs on nothing, and its angular velocity (ignored by particles).
+    ///
+    /// # Errors
+    /// An unknown node, numbers that are not finite. That it hangs on a joint is found at the [start](Self::start).
+    pub fn set_velocity(
+        &mut self,
+        node: NodeId,
+        velocity: [f64; 3],
+        angular: [f64; 3],
+    ) -> Result<(), MechanismError> {
+        let name = self.known("a start velocity", node)?.name.clone();
+        finite("the velocity", &name, &velocity)?;
+        finite("the angular velocity", &name, &angular)?;
+        self.nodes[node.0].velocity = Some([velocity, angular]);
+        Ok(())
+    }
+
+    /// Sets the rates of a joint's freedoms: of its second end relative to the first.
+    ///
+    /// # Errors
+    /// An unknown joint, not as many rates as freedoms, numbers that are not finite. That it closes a loop is found at
+    /// the [start](Self::start).
+    pub fn set_rate(&mut self, joint: JointId, rates: &[f64]) -> Result<(), MechanismError> {
+        let joints = self.joints.len();
+        let Some(found) = self.joints.get_mut(joint.0) else {
+            return Err(MechanismError::UnknownJoint { joint: joint.0, joints });
+        };
+        finite("the rate", &found.name, rates)?;
+        let (freedoms, given) = (found.kind.freedoms(), rates.len());
+        if freedoms != given {
+            let (joint, kind) = (found.name.clone(), found.kind);
+            return Err(MechanismError::Rates { joint, kind, freedoms, given });
+        }
+        found.rates = Some(rates.to_vec());
+        Ok(())
+    }
+
+    /// Coordinates and velocities at the start; they satisfy the constraints to round-off.
+    ///
+    /// # Errors
+    /// Nothing in the mechanism, joints that leave no freedom, velocities of nodes that hang on joints, rates that
+    /// contradict each other.
+    pub fn start(&self) -> Result<(Vec<f64>, Vec<f64>), MechanismError> {
+        if self.nodes.is_empty() {
+            return Err(MechanismError::Empty);
+        }
+        let q = self.start_position();
+        let mut tree = self.tree();
+        let freedoms = tree.freedoms();
+        let mut rates = vec![0.0; freedoms];
+        let mut free = vec![true; freedoms];
+        let mut set = |range: std::ops::Range<usize>, values: &[f64]| {
+            for (f, value) in range.zip(values) {
+                (rates[f], free[f]) = (*value, false);
+            }
+        };
+        for (i, joint) in self.joints.iter().enumerate() {
+            if let Some(values) = &joint.rates {
+                let closes = || MechanismError::ClosingRate { joint: joint.name.clone() };
+                set(tree.joint_freedoms(JointId(i)).ok_or_else(closes)?, values);
+            }
+        }
+        for node in &self.nodes {
+            if let Some(velocity) = node.velocity {
+                let range = tree.root_freedoms(node.start).map_err(|(joint, parent)| {
+                    MechanismError::Hanging {
+                        node: node.name.clone(),
+                        joint: self.joints[joint.0].name.clone(),
+                        parent: self.end_name(parent).to_owned(),
+                    }
+                })?;
+                set(range, velocity.as_flattened());
+            }
+        }
+        let mut basis = vec![0.0; tree.entries()];
+        tree.null_space(&q, &mut basis);
+        let mut loops = Loops::new(self, &tree)?;
+        loops.evaluate(&q, &basis);
+        self.close(&loops, &free, &mut rates)?;
+        let mut v = vec![0.0; self.dimension];
+        for (&(c, f), value) in tree.entry_places().iter().zip(&basis) {
+            v[c] += value * rates[f];
+        }
+        Ok((q, v))
+    }
+
+    /// Finds the rates that were not set; refuses joints that leave no motion.
+    fn close(&self, loops: &Loops, free: &[bool], rates: &mut [f64]) -> Result<(), MechanismError> {
+        let (m, t) = (loops.rows.len(), free.len());
+        let mut qr = PivotedQr::new(m, t);
+        let rank = qr.factor(m, t, &loops.matrix, super::closure::RANK).unwrap_or(t);
+        if rank == t {
+            return Err(self.immovable());
+        }
+        if m == 0 {
+            return Ok(());
+        }
+        let mut open = vec![0.0; m];
+        nsm_solvers::small::matvec(&loops.matrix, rates, &mut open);
+        let scale = rates.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        let mut matrix = loops.matrix.clone();
+        for row in matrix.chunks_exact_mut(t) {
+            row.iter_mut().zip(free).filter(|x| !x.1).for_each(|(x, _)| *x = 0.0);
+        }
+        let mut correction = vec![0.0; t];
+        if qr.factor(m, t, &matrix, super::closure::RANK).is_ok() {
+            for x in &mut open {
+                *x = -*x;
+            }
+            // Lengths agree by construction.
+            let _ = qr.solve_minimum_norm(&open, &mut correction);
+        }
+        for (rate, x) in rates.iter_mut().zip(correction) {
+            *rate += x;
+        }
+        nsm_solvers::small::matvec(&loops.matrix, rates, &mut open);
+        let worst = (0..m).fold(0, |w, i| if open[i].abs() > open[w].abs() { i } else { w });
+        if open[worst].abs() > 1e-10 * (1.0 + scale) {
+            let joint = loops.joint_of(worst, &self.joints);
+            return Err(MechanismError::OpenLoop { joint, rate: open[worst] });
+        }
+        Ok(())
+    }
+
+    pub(super) fn immovable(&self) -> MechanismError {
+        let joints = self.joints.iter().map(|j| j.name.clone()).collect();
+        MechanismError::Immovable { joints }
+    }
+}

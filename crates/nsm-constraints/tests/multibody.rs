@@ -1,0 +1,250 @@
+//! Mechanisms: rows, null spaces, reparametrisations and starts of every kinematic pair.
+
+use nsm_constraints::multibody::{
+    Closure, End, Inertia, JointId, JointKind, Mechanism, MechanismError, NodeId, Pose,
+};
+use nsm_constraints::{Reparametrisation, Rows};
+use nsm_solvers::small::qr::PivotedQr;
+use rand::{RngExt, SeedableRng};
+
+const KINDS: [JointKind; 6] = [
+    JointKind::Revolute,
+    JointKind::Prismatic,
+    JointKind::Cylindrical,
+    JointKind::Spherical,
+    JointKind::Planar,
+    JointKind::Fixed,
+];
+
+type Random = rand_pcg::Pcg64;
+
+fn vector(random: &mut Random, size: f64) -> [f64; 3] {
+    std::array::from_fn(|_| random.random_range(-size..size))
+}
+
+fn unit(random: &mut Random) -> [f64; 3] {
+    loop {
+        let x = vector(random, 1.0);
+        let norm = x.iter().map(|a| a * a).sum::<f64>().sqrt();
+        if norm > 0.1 {
+            return x.map(|a| a / norm);
+        }
+    }
+}
+
+/// A random pose; every other one is left-handed.
+fn pose(random: &mut Random) -> Pose {
+    let mut pose = Pose::turned(vector(random, 2.0), vector(random, 3.0));
+    if random.random_range(0.0..1.0) < 0.5 {
+        pose.directors[2] = pose.directors[2].map(|x| -x);
+    }
+    pose
+}
+
+fn body(mechanism: &mut Mechanism, name: &str, random: &mut Random) -> NodeId {
+    mechanism.add_body(name, Inertia::cuboid(1.5, [0.3, 0.4, 0.5]), pose(random)).unwrap()
+}
+
+/// Two bodies with a joint between them; the first on the ground by a joint, or free.
+fn pair(kind: JointKind, free: bool, seed: u64) -> Mechanism {
+    let random = &mut Random::seed_from_u64(seed);
+    let mut mechanism = Mechanism::new();
+    let first = body(&mut mechanism, "first", random);
+    let second = body(&mut mechanism, "second", random);
+    let (at, axis) = (vector(random, 1.0), unit(random));
+    // Both orders: the tree runs along the joint and against it.
+    let ends = if seed.is_multiple_of(2) { [first, second] } else { [second, first] };
+    mechanism.add_joint("joint", kind, ends.map(End::from), at, axis).unwrap();
+    if !free {
+        let ends = [End::Ground, first.into()];
+        let ends = if seed.is_multiple_of(3) { [ends[1], ends[0]] } else { ends };
+        let kind = if kind == JointKind::Fixed { JointKind::Revolute } else { kind };
+        mechanism.add_joint("base", kind, ends, vector(random, 1.0), unit(random)).unwrap();
+    }
+    mechanism
+}
+
+fn dense(rows: &Rows, q: &[f64]) -> Vec<f64> {
+    let n = rows.dimension();
+    let mut gradients = vec![0.0; rows.entries()];
+    rows.gradients(q, 0.0, &mut gradients);
+    let mut matrix = vec![0.0; rows.len() * n];
+    for i in 0..rows.len() {
+        rows.add_row(i, &gradients, 1.0, &mut matrix[i * n..(i + 1) * n]);
+    }
+    matrix
+}
+
+/// The tangent of a chart, row by row.
+fn tangent(chart: &mut dyn Reparametrisation, u: &[f64], q: &[f64]) -> Vec<f64> {
+    let (n, d) = (q.len(), chart.freedoms());
+    let pattern = chart.pattern();
+    let mut values = vec![f64::NAN; pattern.as_ref().map_or(n * d, Vec::len)];
+    chart.tangent(u, q, &mut values).unwrap();
+    let Some(pattern) = pattern else { return values };
+    let mut matrix = vec![0.0; n * d];
+    for ((c, f), value) in pattern.into_iter().zip(values) {
+        matrix[c * d + f] += value;
+    }
+    matrix
+}
+
+fn largest(x: &[f64]) -> f64 {
+    nsm_solvers::small::norm_inf(x)
+}
+
+fn residual(rows: &Rows, q: &[f64]) -> f64 {
+    let mut values = vec![0.0; rows.len()];
+    rows.values(q, 0.0, &mut values);
+    largest(&values)
+}
+
+/// Checks $G P = 0$, the rank of $P$, $g(F_d) = 0$, $F_d(0, q) = q$ and the tangent by differences.
+fn check_chart(mechanism: &Mechanism, chart: &mut dyn Reparametrisation, size: f64, seed: u64) {
+    let random = &mut Random::seed_from_u64(seed);
+    let rows = mechanism.constraints().unwrap();
+    let (n, d) = (mechanism.dimension(), chart.freedoms());
+    let mut q = mechanism.start_position();
+    assert!(residual(&rows, &q) < 1e-15, "{}", residual(&rows, &q));
+    for _ in 0..3 {
+        let u: Vec<f64> = (0..d).map(|_| random.random_range(-size..size)).collect();
+        let mut end = vec![f64::NAN; n];
+        chart.place(&vec![0.0; d], &q, &mut end).unwrap();
+        assert!(end.iter().zip(&q).all(|(a, b)| (a - b).abs() < 1e-14));
+        let p = tangent(chart, &vec![0.0; d], &q);
+        let g = dense(&rows, &q);
+        let mut product = 0.0_f64;
+        for row in g.chunks_exact(n) {
+            for f in 0..d {
+                let sum: f64 = (0..n).map(|c| row[c] * p[c * d + f]).sum();
+                product = product.max(sum.abs());
+            }
+        }
+        assert!(product < 1e-14, "G P = {product:e}");
+        let mut qr = PivotedQr::new(n, d);
+        assert_eq!(qr.factor(n, d, &p, 1e-9).unwrap(), d, "rank of P");
+        // As many columns as the null space has dimensions, all of them in it: the same span.
+        let mut qr = PivotedQr::new(rows.len(), n);
+        assert_eq!(n - qr.factor(rows.len(), n, &g, 1e-9).unwrap(), d);
+        chart.place(&u, &q, &mut end).unwrap();
+        assert!(residual(&rows, &end) < 4e-15, "g = {:e}", residual(&rows, &end));
+        let exact = tangent(chart, &u, &q);
+        let step = 1e-5;
+        for f in 0..d {
+            let (mut plus, mut minus) = (vec![0.0; n], vec![0.0; n]);
+            let mut v = u.clone();
+            v[f] = u[f] + step;
+            chart.place(&v, &q, &mut plus).unwrap();
+            v[f] = u[f] - step;
+            chart.place(&v, &q, &mut minus).unwrap();
+            for c in 0..n {
+                let difference = (plus[c] - minus[c]) / (2.0 * step);
+                assert!((difference - exact[c * d + f]).abs() < 1e-8, "{c} {f}");
+            }
+        }
+        q = end;
+    }
+}
+
+#[test]
+fn every_pair_has_its_rows_its_null_space_and_its_reparametrisation() {
+    for kind in KINDS {
+        for (free, seed) in [(true, 1), (true, 2), (false, 3), (false, 4), (false, 5), (false, 6)] {
+            let mechanism = pair(kind, free, seed);
+            let rows = mechanism.constraints().unwrap();
+            let joints: usize = if free { kind.rows() } else { 2 * kind.rows() };
+            let base = usize::from(!free && kind == JointKind::Fixed);
+            assert_eq!(rows.len(), 12 + joints - base, "{kind}");
+            let mut tree = mechanism.tree();
+            assert!(tree.closing().is_empty());
+            assert_eq!(tree.freedom_names().len(), tree.freedoms());
+            check_chart(&mechanism, &mut tree, 1.2, seed);
+        }
+    }
+}
+
+/// A tree of ten bodies with joints of all kinds.
+fn branching(seed: u64) -> Mechanism {
+    let random = &mut Random::seed_from_u64(seed);
+    let mut mechanism = Mechanism::new();
+    let mut bodies = vec![body(&mut mechanism, "body 0", random)];
+    mechanism.add_particle("particle", 0.5, [1.0, 2.0, 3.0]).unwrap();
+    for i in 1..10 {
+        let new = body(&mut mechanism, &format!("body {i}"), random);
+        let old = bodies[random.random_range(0..bodies.len())];
+        let ends = if i % 2 == 0 { [old, new] } else { [new, old] };
+        let kind = KINDS[i % KINDS.len()];
+        let (at, axis) = (vector(random, 1.0), unit(random));
+        mechanism.add_joint(&format!("joint {i}"), kind, ends.map(End::from), at, axis).unwrap();
+        bodies.push(new);
+    }
+    let (at, axis) = (vector(random, 1.0), unit(random));
+    let ends = [bodies[4].into(), End::Ground];
+    mechanism.add_joint("base", JointKind::Planar, ends, at, axis).unwrap();
+    mechanism
+}
+
+#[test]
+fn trees_compose_from_the_root_to_the_leaves() {
+    for seed in 1..4 {
+        let mechanism = branching(seed);
+        check_chart(&mechanism, &mut mechanism.tree(), 0.7, seed);
+        // Without loops the closed form is the same.
+        check_chart(&mechanism, &mut mechanism.closure().unwrap(), 0.4, seed);
+    }
+}
+
+/// A planar four-bar linkage: ground, crank, coupler, rocker; pins along y.
+fn four_bar() -> Mechanism {
+    let mut mechanism = Mechanism::new();
+    let pins = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [3.0, 0.0, 2.0], [4.0, 0.0, 0.0]];
+    let mut ends = vec![End::Ground];
+    for (i, name) in ["crank", "coupler", "rocker"].into_iter().enumerate() {
+        let middle = std::array::from_fn(|k| 0.5 * (pins[i][k] + pins[i + 1][k]));
+        let inertia = Inertia::cuboid(1.0, [0.1, 0.1, 1.0]);
+        ends.push(mechanism.add_body(name, inertia, Pose::at(middle)).unwrap().into());
+    }
+    ends.push(End::Ground);
+    for (i, at) in pins.into_iter().enumerate() {
+        let axis = [0.0, 1.0, 0.0];
+        let name = format!("pin {i}");
+        mechanism.add_joint(&name, JointKind::Revolute, [ends[i], ends[i + 1]], at, axis).unwrap();
+    }
+    mechanism
+}
+
+#[test]
+fn closed_loops_are_closed_with_redundant_rows() {
+    let mechanism = four_bar();
+    assert_eq!(mechanism.tree().closing(), [mechanism.joint("pin 3").unwrap()]);
+    let mut closure: Closure = mechanism.closure().unwrap();
+    assert_eq!(closure.freedoms(), 1);
+    assert_eq!(closure.tree().freedoms(), 3);
+    check_chart(&mechanism, &mut closure, 0.3, 7);
+}
+
+#[test]
+fn one_rate_moves_a_linkage() {
+    let mut mechanism = four_bar();
+    let joints: Vec<JointId> =
+        (0..4).map(|i| mechanism.joint(&format!("pin {i}")).unwrap()).collect();
+    mechanism.set_rate(joints[0], &[2.0]).unwrap();
+    let (q, v) = mechanism.start().unwrap();
+    let rows = mechanism.constraints().unwrap();
+    let mut gradients = vec![0.0; rows.entries()];
+    rows.gradients(&q, 0.0, &mut gradients);
+    let mut rates = vec![0.0; rows.len()];
+    rows.multiply(&gradients, &v, &mut rates);
+    assert!(largest(&rates) < 1e-14);
+    // The crank's centre is 0.5 above its pin and moves along x.
+    let crank = mechanism.coordinates(mechanism.node("crank").unwrap());
+    assert!((v[crank.start] - 1.0).abs() < 1e-14);
+    mechanism.set_rate(joints[1], &[5.0]).unwrap();
+    assert!(matches!(
+        mechanism.start(),
+        Err(MechanismError::OpenLoop { joint, .. }) if joint == "pin 3"
+    ));
+    let mut mechanism = four_bar();
+    mechanism.set_rate(joints[3], &[1.0]).unwrap();
+    assert_eq!(mechanism.start(), Err(MechanismError::ClosingRate { joint: "pin 3".into() }));
+}
