@@ -248,3 +248,144 @@ fn one_rate_moves_a_linkage() {
     mechanism.set_rate(joints[3], &[1.0]).unwrap();
     assert_eq!(mechanism.start(), Err(MechanismError::ClosingRate { joint: "pin 3".into() }));
 }
+
+#[test]
+fn joint_coordinates_read_what_was_done() {
+    for kind in KINDS {
+        for (free, seed) in [(true, 1), (true, 2), (false, 3), (false, 4), (false, 6)] {
+            let mechanism = pair(kind, free, seed);
+            let mut tree = mechanism.tree();
+            let u: Vec<f64> = (0..tree.freedoms()).map(|i| 0.3 + 0.2 * i as f64).collect();
+            let mut q = vec![0.0; mechanism.dimension()];
+            tree.place(&u, &mechanism.start_position(), &mut q).unwrap();
+            for name in ["joint", "base"] {
+                let Some(joint) = mechanism.joint(name) else { continue };
+                let found = mechanism.joint_coordinates(joint, &q).unwrap();
+                for (f, x) in tree.joint_freedoms(joint).unwrap().zip(found) {
+                    assert!((x - u[f]).abs() < 1e-14, "{kind} {name} {x} {}", u[f]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn points_go_with_their_body() {
+    let mechanism = pair(JointKind::Spherical, true, 1);
+    let node = mechanism.node("second").unwrap();
+    let at = [0.3, -0.2, 0.9];
+    let point = mechanism.point(node, at).unwrap();
+    let q = mechanism.start_position();
+    assert!(point.at(&q).iter().zip(at).all(|(a, b)| (a - b).abs() < 1e-15));
+    let centre = mechanism.centre(node).unwrap();
+    assert_eq!(centre.at(&q), q[mechanism.coordinates(node)][..3]);
+}
+
+#[test]
+fn redundant_rows_are_named_with_their_loop() {
+    let mechanism = four_bar();
+    let found = mechanism.redundancy(&mechanism.start_position()).unwrap();
+    assert_eq!((found.rank, found.freedoms), (35, 1));
+    // A planar loop in space: across the plane it is closed already.
+    assert_eq!(found.rows.len(), 36 + 2 - found.rank);
+    assert!(found.rows.iter().all(|row| row.starts_with("pin 3: ")));
+    assert_eq!(found.loops, [["pin 0", "pin 1", "pin 2", "pin 3"]]);
+    let open = branching(1);
+    let found = open.redundancy(&open.start_position()).unwrap();
+    assert!(found.rows.is_empty() && found.loops.is_empty());
+    assert_eq!(found.rank, open.constraints().unwrap().len());
+}
+
+#[test]
+fn what_makes_no_sense_is_named() {
+    let mut mechanism = Mechanism::new();
+    assert_eq!(mechanism.start(), Err(MechanismError::Empty));
+    let good = Inertia::cuboid(1.0, [1.0; 3]);
+    let mut bent = Pose::at([0.0; 3]);
+    bent.directors[0][1] = 1e-3;
+    assert!(matches!(
+        mechanism.add_body("bent", good, bent),
+        Err(MechanismError::Directors { node, .. }) if node == "bent"
+    ));
+    for bad in [f64::NAN, f64::INFINITY] {
+        assert!(mechanism.add_body("lost", good, Pose::at([bad, 0.0, 0.0])).is_err());
+        assert!(mechanism.add_particle("lost", bad, [0.0; 3]).is_err());
+        assert!(Mechanism::new().with_gravity([0.0, bad, 0.0]).is_err());
+    }
+    for (inertia, what) in [
+        (Inertia::cuboid(-1.0, [1.0; 3]), "mass"),
+        (Inertia::principal(1.0, [1.0, -0.1, 1.0]), "smallest eigenvalue"),
+        (
+            Inertia { mass: 1.0, euler: [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] },
+            "opposite",
+        ),
+        (Inertia::principal(1.0, [f64::NAN; 3]), "entry"),
+    ] {
+        let error = mechanism.add_body("odd", inertia, Pose::at([0.0; 3])).unwrap_err();
+        assert!(error.to_string().contains(what) && error.to_string().contains("`odd`"), "{error}");
+    }
+    assert_eq!(mechanism.dimension(), 0);
+    let a = mechanism.add_body("a", good, Pose::at([0.0; 3])).unwrap();
+    let b = mechanism.add_body("b", good, Pose::at([1.0, 0.0, 0.0])).unwrap();
+    let particle = mechanism.add_particle("grain", 1.0, [5.0; 3]).unwrap();
+    let taken = MechanismError::DuplicateName { name: "a".into() };
+    assert_eq!(mechanism.add_node("a", Pose::at([0.0; 3])), Err(taken));
+    let mut join = |name: &str, ends: [End; 2], axis: [f64; 3]| {
+        mechanism.add_joint(name, JointKind::Revolute, ends, [0.0; 3], axis)
+    };
+    let up = [0.0, 0.0, 1.0];
+    let pair = [a.into(), b.into()];
+    for axis in [[0.0; 3], [0.0, 0.0, 1.1], [f64::NAN, 0.0, 1.0]] {
+        let error = join("hinge", pair, axis).unwrap_err();
+        assert!(
+            matches!(error, MechanismError::Axis { ref joint, .. } if joint == "hinge"),
+            "{error}"
+        );
+    }
+    let same = MechanismError::SameEnds { joint: "hinge".into(), end: "a".into() };
+    assert_eq!(join("hinge", [a.into(), a.into()], up), Err(same));
+    assert!(matches!(
+        join("hinge", [End::Ground, End::Ground], up),
+        Err(MechanismError::SameEnds { .. })
+    ));
+    assert!(matches!(
+        join("hinge", [particle.into(), a.into()], up),
+        Err(MechanismError::Particle { particle, .. }) if particle == "grain"
+    ));
+    let mut other = Mechanism::new();
+    for i in 0..9 {
+        other.add_node(&format!("{i}"), Pose::at([0.0; 3])).unwrap();
+    }
+    let stranger = other.add_node("stranger", Pose::at([0.0; 3])).unwrap();
+    assert!(matches!(
+        join("hinge", [End::Ground, stranger.into()], up),
+        Err(MechanismError::UnknownNode { node: 9, nodes: 3, .. })
+    ));
+    let hinge = join("hinge", pair, up).unwrap();
+    assert!(matches!(
+        mechanism.set_rate(hinge, &[1.0, 2.0]),
+        Err(MechanismError::Rates { freedoms: 1, given: 2, .. })
+    ));
+    assert!(mechanism.set_rate(hinge, &[f64::NAN]).is_err());
+    mechanism.set_velocity(b, [1.0, 0.0, 0.0], [0.0; 3]).unwrap();
+    assert!(matches!(
+        mechanism.start(),
+        Err(MechanismError::Hanging { node, joint, parent })
+            if (&*node, &*joint, &*parent) == ("b", "hinge", "a")
+    ));
+}
+
+#[test]
+fn joints_that_leave_no_freedom_are_refused() {
+    let mut mechanism = Mechanism::new();
+    let bar = mechanism
+        .add_body("bar", Inertia::cuboid(1.0, [1.0, 0.1, 0.1]), Pose::at([0.5, 0.0, 0.0]))
+        .unwrap();
+    for (name, at) in [("left", [0.0; 3]), ("right", [1.0, 0.0, 0.0])] {
+        let ends = [End::Ground, bar.into()];
+        mechanism.add_joint(name, JointKind::Revolute, ends, at, [0.0, 1.0, 0.0]).unwrap();
+    }
+    let stuck = MechanismError::Immovable { joints: vec!["left".into(), "right".into()] };
+    assert_eq!(mechanism.start(), Err(stuck.clone()));
+    assert_eq!(mechanism.closure().unwrap_err(), stuck);
+}
