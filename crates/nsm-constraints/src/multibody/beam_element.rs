@@ -72,7 +72,8 @@ impl BeamElement {
     /// both, $(\varphi, d_1, d_2, d_3)$ each.
     ///
     /// # Errors
-    /// A stiffness that is negative or not finite, nodes in the same place, numbers that are not finite, overlapping nodes.
+    /// A stiffness that is negative or not finite, nodes in the same place, third directors across the axis, numbers that
+    /// are not finite, overlapping nodes.
     pub fn new(
         nodes: [usize; 2],
         reference: &[[f64; NODE]; 2],
@@ -95,6 +96,12 @@ impl BeamElement {
         let mut element =
             Self { coordinates, length, stiffness: stiffness.coefficients(), reference: [0.0; 6] };
         element.reference = element.strains_of(&vectors);
+        // Beyond 60° the axial stiffness would resist shear.
+        let cosine = element.reference[2];
+        if cosine.abs() < 0.5 {
+            let what = "the cosine between the third directors of a beam's element and its axis";
+            return Err(ConstraintError::Parameter { what, must: "near 1 or -1", value: cosine });
+        }
         Ok(element)
     }
 
