@@ -4,6 +4,7 @@
 pub mod formula;
 pub mod garcia_orden;
 pub mod kaufman_pai;
+pub mod leyendecker_marsden_ortiz;
 pub mod patil_bruls;
 pub mod problem;
 mod scenario;

@@ -145,6 +145,20 @@ pub enum MechanismError {
     /// A row that cannot be written, since its numbers overflow.
     #[error(transparent)]
     Row(#[from] ConstraintError),
+    /// A beam with fewer than two nodes.
+    #[error("the beam `{beam}` has no elements: it needs two nodes or more")]
+    NoElements {
+        /// Name of the beam.
+        beam: String,
+    },
+    /// A beam or a load that makes no sense.
+    #[error("`{name}`: {source}")]
+    Part {
+        /// Name of the beam or load.
+        name: String,
+        /// What is wrong with it.
+        source: ConstraintError,
+    },
     /// Nothing in it.
     #[error("a mechanism needs at least one node or particle")]
     Empty,

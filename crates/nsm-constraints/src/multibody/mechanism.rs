@@ -5,7 +5,9 @@ use std::ops::Range;
 use nsm_geom::Vec3;
 
 use super::MechanismError;
+use super::beam::PlacedBeam;
 use super::joint::{End, Joint, JointId, JointKind};
+use super::load::Load;
 use super::node::{Inertia, Node, NodeId, Pose, check_mass};
 use crate::{ConstraintError, Quadratic, Rows};
 
@@ -32,6 +34,8 @@ pub struct Mechanism {
     gravity: [f64; 3],
     /// Entries of the mass matrix; those of the same place add up.
     mass: Vec<(usize, usize, f64)>,
+    pub(super) beams: Vec<PlacedBeam>,
+    pub(super) loads: Vec<(String, Load)>,
 }
 
 impl Mechanism {
@@ -200,7 +204,8 @@ impl Mechanism {
         Ok(rows)
     }
 
-    /// The potential: gravity, $V = -\gamma^\top M q$ with the acceleration $\gamma$ of free fall.
+    /// The potential: gravity, $V = -\gamma^\top M q$ with the acceleration $\gamma$ of free fall, the elements of the beams, the
+    /// loads.
     ///
     /// # Errors
     /// Numbers so large that products overflow.
@@ -214,6 +219,7 @@ impl Mechanism {
             let terms: Vec<_> = self.mass.iter().map(|&(i, j, m)| (i, -m * fall[j])).collect();
             rows.push("gravity", Quadratic::new(0.0, &terms, &[])?)?;
         }
+        self.push_elastic(&mut rows)?;
         Ok(rows)
     }
 
@@ -270,10 +276,12 @@ impl Mechanism {
         }
     }
 
-    /// Names are shared by nodes and joints, since rows carry either.
+    /// Names are shared by everything, since rows carry them.
     pub(super) fn check_name(&self, name: &str) -> Result<(), MechanismError> {
-        let mut names =
-            self.nodes.iter().map(|n| &n.name).chain(self.joints.iter().map(|j| &j.name));
+        let mut names = (self.nodes.iter().map(|n| &n.name))
+            .chain(self.joints.iter().map(|j| &j.name))
+            .chain(self.beams.iter().map(|b| &b.name))
+            .chain(self.loads.iter().map(|l| &l.0));
         if names.any(|n| n == name) {
             return Err(MechanismError::DuplicateName { name: name.to_owned() });
         }

@@ -8,10 +8,14 @@
 //! $E = \int \rho\rho^\top dm$ is the Euler tensor (\[LMO\] (57), (58)). There are no rotational parameters, hence no singularities,
 //! and all constraints are affine or quadratic.
 //!
-//! [`Mechanism`] collects nodes, particles and joints and yields constraints, potential, mass and start; what the joints
+//! A [`Beam`] is a line of nodes with an elastic element between each and the next (\[LMO\] section 6.1); a [`Load`] acts on a
+//! node. Both are potentials.
+//!
+//! [`Mechanism`] collects nodes, particles, joints, beams and loads and yields constraints, potential, mass and start; what the joints
 //! leave free is described by the spanning tree of its joints. Nothing is checked twice: a mechanism that could be built
 //! is consistent at its start to round-off.
 
+mod beam;
 mod beam_element;
 mod closure;
 mod error;
@@ -20,12 +24,14 @@ mod joint;
 mod load;
 mod measure;
 mod mechanism;
+mod momentum;
 mod node;
 mod redundancy;
 mod section;
 mod start;
 mod tree;
 
+pub use beam::{Beam, BeamId};
 pub use beam_element::BeamElement;
 pub use closure::Closure;
 pub use error::MechanismError;

@@ -2,5 +2,6 @@
 
 mod chain;
 mod element;
+mod mechanism;
 mod patch;
 mod vibration;
