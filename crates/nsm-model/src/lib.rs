@@ -1,6 +1,7 @@
 //! What a mechanical system *is*: mass, potential, forces and constraints; its state; the stepper that
 //! every integrator implements; the run loop, its observers and the ledger they all share.
 
+mod constrained_mass;
 mod error;
 mod force;
 mod ledger;
@@ -14,6 +15,7 @@ mod stepper;
 mod system;
 mod variable_mass;
 
+pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
 pub use error::{StepError, SystemError};
 pub use force::{AutoForce, Force, ForceExpr};
 pub use ledger::{Band, Ledger};

@@ -40,13 +40,13 @@ impl<'a> Inertia<'a> {
         let system = lagrangian.system();
         let n = system.dimension();
         let (mut pattern, mut mass) = (Vec::new(), Vec::new());
+        for (i, j, value) in system.mass().entries() {
+            pattern.push((i, j));
+            mass.push(value);
+        }
         let matrix = if lagrangian.is_explicit() {
             Matrix::Mass
         } else {
-            for (i, j, value) in system.mass().entries() {
-                pattern.push((i, j));
-                mass.push(value);
-            }
             pattern.extend(lagrangian.loads.stiffness_pattern());
             if n <= TINY {
                 Matrix::Tiny { lu: vec![0.0; n * n], pivots: vec![0; n] }

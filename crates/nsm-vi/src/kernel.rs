@@ -8,6 +8,7 @@
 use nsm_model::{State, StepError, System, SystemError};
 
 use crate::gaps::Gaps;
+use crate::held::Held;
 use crate::lagrangian::DiscreteLagrangian;
 use crate::position::{PositionUpdate, all_finite};
 use crate::tangent::TangentProjection;
@@ -21,6 +22,10 @@ pub(crate) struct Kernel<'a> {
     pub(crate) gaps: Gaps<'a>,
     pub(crate) position: PositionUpdate<'a>,
     pub(crate) tangent: TangentProjection<'a>,
+    /// Present where there are equalities.
+    pub(crate) held: Option<Held<'a>>,
+    /// Whether coordinates without mass get their velocity from the equalities.
+    singular: bool,
     /// The new momentum.
     pub(crate) p: Vec<f64>,
 }
@@ -33,9 +38,21 @@ impl<'a> Kernel<'a> {
         linearised: bool,
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
+        check_system(system)?;
+        Self::for_equalities(system, quadrature, h, linearised, tolerances)
+    }
+
+    /// Without contacts, coordinates without mass are allowed if there are equalities.
+    pub(crate) fn for_equalities(
+        system: &'a System,
+        quadrature: Quadrature,
+        h: f64,
+        linearised: bool,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
         check_step(h)?;
         tolerances.check()?;
-        check_system(system)?;
+        check_constrained(system)?;
         let lagrangian = DiscreteLagrangian::new(system, quadrature);
         Ok(Self {
             system,
@@ -43,6 +60,8 @@ impl<'a> Kernel<'a> {
             lagrangian,
             gaps: Gaps::new(system, linearised),
             tangent: TangentProjection::new(system)?,
+            held: if system.equalities().is_empty() { None } else { Some(Held::new(system)?) },
+            singular: !system.mass().massless().is_empty(),
             p: vec![0.0; system.dimension()],
         })
     }
@@ -54,7 +73,8 @@ impl<'a> Kernel<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<usize, StepError> {
-        self.position.solve(&mut self.lagrangian, &self.gaps, (q, p, t), h, smooth)
+        let held = self.held.as_mut();
+        self.position.solve(&mut self.lagrangian, held, &self.gaps, (q, p, t), h, smooth)
     }
 
     /// Forms the new momentum after the position, tangent to the equalities and to `touching`.
@@ -79,7 +99,8 @@ impl<'a> Kernel<'a> {
                 *new += impulse;
             }
         }
-        self.tangent.project(&self.gaps, (x, t + h), touching, &mut self.p)?;
+        let held = self.held.as_mut();
+        self.tangent.project(held, &self.gaps, (x, t + h), touching, &mut self.p)?;
         if all_finite(&self.p) {
             return Ok(());
         }
@@ -92,16 +113,25 @@ impl<'a> Kernel<'a> {
         state.t = t;
         state.q.copy_from_slice(&self.position.x);
         state.p.copy_from_slice(&self.p);
-        self.system.mass().solve(&state.p, &mut state.v);
+        match &self.held {
+            Some(held) if self.singular => state.v.copy_from_slice(&held.velocity),
+            _ => self.system.mass().solve(&state.p, &mut state.v),
+        }
         self.lagrangian.accept(&state.q, t);
     }
 }
 
 /// Refuses what these integrators do not know: variable, missing or singular mass, switching.
 pub(crate) fn check_system(system: &System) -> Result<(), SystemError> {
+    check_constrained(system)?;
+    system.require_regular_mass()
+}
+
+/// The same, but equalities may hold coordinates that have no mass: whether they do is seen in the first step.
+pub(crate) fn check_constrained(system: &System) -> Result<(), SystemError> {
     system.require_constant_mass("a variational integrator")?;
     system.require_no_switching("a variational integrator")?;
-    system.require_regular_mass()
+    if system.equalities().is_empty() { system.require_regular_mass() } else { Ok(()) }
 }
 
 /// Refuses a state that does not belong to the system.

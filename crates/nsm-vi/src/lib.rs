@@ -19,11 +19,14 @@
 //! Reference: \[KP\] D. M. Kaufman and D. K. Pai, Geometric numerical integration of inequality
 //! constrained, nonsmooth Hamiltonian systems, SIAM J. Sci. Comput. 34 (2012).
 
+mod complement;
 mod conditioning;
 mod conserving;
 mod direct;
+mod flight;
 mod gaps;
 mod gvi;
+mod held;
 mod hybrid;
 mod impact;
 mod inertia;

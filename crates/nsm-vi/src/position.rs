@@ -12,27 +12,29 @@
 use nsm_constraints::Rows;
 use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::LinearError;
-use nsm_solvers::small::{lu, norm_inf, qr::PivotedQr};
+use nsm_solvers::small::norm_inf;
 
 use crate::Tolerances;
+use crate::complement::Complement;
+use crate::flight::Flight;
 use crate::gaps::Gaps;
+use crate::held::Held;
 use crate::inertia::Inertia;
 use crate::lagrangian::DiscreteLagrangian;
 use crate::saddle::{MANY, Saddle};
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
 const SINGLE_CHANGES: usize = 20;
-/// Pivots below this share of what cancelled in them mark redundant rows.
-const RANK: f64 = 1e-11;
-
 /// Workspace and result of the position update.
 #[derive(Debug)]
 pub(crate) struct PositionUpdate<'a> {
     system: &'a System,
     tolerances: Tolerances,
     inertia: Inertia<'a>,
-    /// Present where constraints are many.
+    flight: Flight,
+    /// Present where constraints are many or the mass is singular.
     saddle: Option<Saddle<'a>>,
+    singular: bool,
     /// The new position $x$.
     pub(crate) x: Vec<f64>,
     /// $G_{\mathbb S}\lambda + F\nu$, valid if `pressed`.
@@ -54,17 +56,14 @@ pub(crate) struct PositionUpdate<'a> {
     /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
     held: Vec<bool>,
+    /// Equalities that do not depend on others at the start, and the rows of the complement: they, then
+    /// the closed contacts.
+    independent: Vec<bool>,
+    kept: Vec<usize>,
     r: Vec<f64>,
     step: Vec<f64>,
     scratch: Vec<f64>,
-    /// $A^{-1} C$, one column of $C$ a row.
-    columns: Vec<f64>,
-    schur: Vec<f64>,
-    factor: Vec<f64>,
-    pivots: Vec<usize>,
-    rhs: Vec<f64>,
-    z: Vec<f64>,
-    qr: PivotedQr,
+    complement: Complement,
 }
 
 #[derive(Debug)]
@@ -107,11 +106,15 @@ impl<'a> PositionUpdate<'a> {
         // Room for what is solved densely; only many redundant constraints make it grow.
         let m = (equal + unequal).min(MANY);
         let inertia = Inertia::new(lagrangian)?;
+        let singular = !system.mass().massless().is_empty();
+        let many = singular || equal + unequal >= MANY;
         Ok(Self {
             system,
             tolerances,
-            saddle: Saddle::new(system, inertia.pattern())?,
+            saddle: if many { Some(Saddle::new(system, inertia.pattern(), false)?) } else { None },
+            singular,
             inertia,
+            flight: Flight::new(system.equalities()),
             x: vec![0.0; n],
             impulse: vec![0.0; n],
             pressed: false,
@@ -125,16 +128,12 @@ impl<'a> PositionUpdate<'a> {
             weight: vec![0.0; unequal],
             closed: Vec::with_capacity(unequal),
             held: vec![false; unequal],
+            independent: vec![true; equal],
+            kept: Vec::with_capacity(equal + unequal),
             r: vec![0.0; n],
             step: vec![0.0; n],
             scratch: vec![0.0; n],
-            columns: vec![0.0; m * n],
-            schur: vec![0.0; m * m],
-            factor: vec![0.0; m * m],
-            pivots: vec![0; m],
-            rhs: vec![0.0; m],
-            z: vec![0.0; m],
-            qr: PivotedQr::new(m, m),
+            complement: Complement::new(n, m),
         })
     }
 
@@ -147,6 +146,7 @@ impl<'a> PositionUpdate<'a> {
     pub(crate) fn solve(
         &mut self,
         lagrangian: &mut DiscreteLagrangian<'a>,
+        mut held: Option<&mut Held<'a>>,
         gaps: &Gaps<'a>,
         (q, p, t): (&[f64], &[f64], f64),
         h: f64,
@@ -154,18 +154,30 @@ impl<'a> PositionUpdate<'a> {
     ) -> Result<usize, StepError> {
         self.residual = 0.0;
         self.pressed = !(smooth.is_empty() && self.nu.is_empty());
-        if lagrangian.is_explicit() {
+        let continued = self.x == q;
+        if let Some(held) = held.as_deref_mut() {
+            held.place(q, t)?;
+            self.start.f.copy_from_slice(&held.gradients);
+            self.independent.copy_from_slice(held.independent());
+        }
+        if lagrangian.is_explicit() && !self.singular {
             self.fly(lagrangian, q, p, t, h);
             if !self.pressed {
                 return self.check_finite(t).map(|()| 0);
             }
-        } else {
-            self.system.mass().solve(p, &mut self.x);
-            for (x, q) in self.x.iter_mut().zip(q) {
-                *x = q + h * *x;
+            if let (Some(held), true) = (held, smooth.is_empty()) {
+                if let Some(iterations) = self.land(held, t, h, continued) {
+                    return self.check_finite(t).map(|()| iterations);
+                }
+                self.fly(lagrangian, q, p, t, h);
             }
+        } else {
+            self.predict(held, (q, p), t, h)?;
         }
-        self.start.evaluate(self.system, gaps, q, t, smooth);
+        self.flight.forget();
+        for &i in smooth {
+            gaps.gradient(i, q, t, &mut self.start.g);
+        }
         self.close_all(h, smooth);
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
@@ -205,6 +217,37 @@ impl<'a> PositionUpdate<'a> {
         })
     }
 
+    /// Holds the equalities alone from a flight; nothing if that does not converge.
+    fn land(&mut self, held: &mut Held<'a>, t: f64, h: f64, continued: bool) -> Option<usize> {
+        let rows = self.system.equalities();
+        let at = (&mut self.x[..], &mut self.nu[..]);
+        let landing = self.flight.land(held, rows, at, (t + h, h), continued, &self.tolerances)?;
+        self.residual = landing.residual;
+        self.gather_impulse(&[]);
+        Some(landing.iterations)
+    }
+
+    /// The first guess of an implicit scheme, $x = q + h v$.
+    fn predict(
+        &mut self,
+        held: Option<&mut Held<'a>>,
+        (q, p): (&[f64], &[f64]),
+        t: f64,
+        h: f64,
+    ) -> Result<(), StepError> {
+        match held {
+            Some(held) if self.singular => {
+                held.velocity_of(p).map_err(|error| held.failure(t, &error))?;
+                self.x.copy_from_slice(&held.velocity);
+            }
+            _ => self.system.mass().solve(p, &mut self.x),
+        }
+        for (x, q) in self.x.iter_mut().zip(q) {
+            *x = q + h * *x;
+        }
+        Ok(())
+    }
+
     /// The explicit flight $x = q + h M^{-1}(p - \tfrac h2 s_0)$.
     fn fly(
         &mut self,
@@ -238,7 +281,14 @@ impl<'a> PositionUpdate<'a> {
         let rows = self.system.inequalities();
         for &i in smooth {
             let gradient = (rows.columns(i), &self.start.g[rows.span(i)]);
-            self.weight[i] = h * self.system.mass().inverse_product(gradient, gradient);
+            self.weight[i] = if self.system.mass().is_banded() {
+                self.r.fill(0.0);
+                rows.add_row(i, &self.start.g, h, &mut self.r);
+                self.system.mass().solve(&self.r, &mut self.scratch);
+                rows.row_dot(i, &self.start.g, &self.scratch)
+            } else {
+                h * self.system.mass().inverse_product(gradient, gradient)
+            };
             self.lambda[i] = 0.0;
             self.held[i] = true;
         }
@@ -299,55 +349,60 @@ impl<'a> PositionUpdate<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<(), LinearError> {
-        if self.nu.len() + self.closed.len() >= MANY {
+        if self.singular || self.nu.len() + self.closed.len() >= MANY {
             match self.saddle_step(lagrangian, gaps, (q, t), h, smooth) {
-                Err(LinearError::Singular { .. } | LinearError::Inaccurate { .. }) => {}
+                Err(LinearError::Singular { .. } | LinearError::Inaccurate { .. })
+                    if !self.singular => {}
                 outcome => return outcome,
             }
         }
         self.inertia.factorise(lagrangian, q, t, h)?;
         self.inertia.solve(&self.r, &mut self.step)?;
         self.step.iter_mut().for_each(|y| *y = -*y);
-        let n = self.system.dimension();
-        let (equal, m) = (self.nu.len(), self.nu.len() + self.closed.len());
         for &i in smooth {
             self.lambda[i] = 0.0;
         }
+        self.nu.fill(0.0);
+        self.kept.clear();
+        self.kept.extend((0..self.nu.len()).filter(|&i| self.independent[i]));
+        let equal = self.kept.len();
+        self.kept.extend_from_slice(&self.closed);
+        let m = self.kept.len();
         if m == 0 {
             return Ok(());
         }
-        self.reserve(m);
+        self.complement.reserve(m);
         self.trial.evaluate(self.system, gaps, &self.x, t + h, &self.closed);
         let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
-        for k in 0..m {
+        for (k, &i) in self.kept.iter().enumerate() {
             self.scratch.fill(0.0);
             if k < equal {
-                f_rows.add_row(k, &self.start.f, 1.0, &mut self.scratch);
+                f_rows.add_row(i, &self.start.f, 1.0, &mut self.scratch);
             } else {
-                g_rows.add_row(self.closed[k - equal], &self.start.g, 1.0, &mut self.scratch);
+                g_rows.add_row(i, &self.start.g, 1.0, &mut self.scratch);
             }
-            self.inertia.solve(&self.scratch, &mut self.columns[k * n..(k + 1) * n])?;
+            self.inertia.solve(&self.scratch, self.complement.column_mut(k))?;
         }
-        for i in 0..m {
-            let (rows, row, gradients, value): (&Rows, _, _, _) = if i < equal {
-                (f_rows, i, &self.trial.f, self.f[i])
+        for (k, &i) in self.kept.iter().enumerate() {
+            let (rows, gradients, value): (&Rows, _, _) = if k < equal {
+                (f_rows, &self.trial.f, self.f[i])
             } else {
-                let contact = self.closed[i - equal];
-                (g_rows, contact, &self.trial.g, self.g[contact])
+                (g_rows, &self.trial.g, self.g[i])
             };
             for j in 0..m {
-                self.schur[i * m + j] =
-                    rows.row_dot(row, gradients, &self.columns[j * n..(j + 1) * n]);
+                self.complement.matrix[k * m + j] =
+                    rows.row_dot(i, gradients, self.complement.column(j));
             }
-            self.rhs[i] = -value - rows.row_dot(row, gradients, &self.step);
+            self.complement.rhs[k] = -value - rows.row_dot(i, gradients, &self.step);
         }
-        self.solve_schur(m)?;
-        for (k, z) in self.z[..m].iter().enumerate() {
-            nsm_solvers::small::axpy(*z, &self.columns[k * n..(k + 1) * n], &mut self.step);
-        }
-        self.nu.copy_from_slice(&self.z[..equal]);
-        for (k, &i) in self.closed.iter().enumerate() {
-            self.lambda[i] = self.z[equal + k];
+        self.complement.solve(m)?;
+        for (k, (z, &i)) in self.complement.z[..m].iter().zip(&self.kept).enumerate() {
+            nsm_solvers::small::axpy(*z, self.complement.column(k), &mut self.step);
+            if k < equal {
+                self.nu[i] = *z;
+            } else {
+                self.lambda[i] = *z;
+            }
         }
         Ok(())
     }
@@ -362,61 +417,28 @@ impl<'a> PositionUpdate<'a> {
         smooth: &[usize],
     ) -> Result<(), LinearError> {
         let Some(saddle) = &mut self.saddle else { return Err(LinearError::NotFactorised) };
-        let (n, equal) = (self.system.dimension(), self.nu.len());
+        let equal = self.nu.len();
         self.trial.evaluate(self.system, gaps, &self.x, t + h, &self.closed);
-        let (head, tail) = saddle.unknowns.split_at_mut(n);
-        for (a, r) in head.iter_mut().zip(&self.r) {
+        for (a, r) in saddle.a.iter_mut().zip(&self.r) {
             *a = -r;
         }
-        tail.fill(0.0);
-        for (b, f) in tail.iter_mut().zip(&self.f) {
+        saddle.b.fill(0.0);
+        for (b, f) in saddle.b.iter_mut().zip(&self.f) {
             *b = -f;
         }
         for &i in &self.closed {
-            tail[equal + i] = -self.g[i];
+            saddle.b[equal + i] = -self.g[i];
         }
         let entries = self.inertia.entries(lagrangian, q, t, h);
-        let (start, trial) = (&self.start, &self.trial);
-        saddle.solve(entries, (&start.f, &start.g), (&trial.f, &trial.g), &self.closed)?;
-        let (head, tail) = saddle.unknowns.split_at(n);
-        self.step.copy_from_slice(head);
-        self.nu.copy_from_slice(&tail[..equal]);
+        let (start, trial) = ((&self.start.f[..], &self.start.g[..]), &self.trial);
+        let rows = (&trial.f[..], &trial.g[..]);
+        saddle.solve(entries, start, rows, &self.independent, &self.closed)?;
+        self.step.copy_from_slice(&saddle.x);
+        self.nu.copy_from_slice(&saddle.z[..equal]);
         for &i in smooth {
-            self.lambda[i] = if self.held[i] { tail[equal + i] } else { 0.0 };
+            self.lambda[i] = if self.held[i] { saddle.z[equal + i] } else { 0.0 };
         }
         Ok(())
-    }
-
-    /// Solves for the multipliers; of minimum norm if rows are redundant.
-    fn solve_schur(&mut self, m: usize) -> Result<(), LinearError> {
-        let (schur, z) = (&self.schur[..m * m], &mut self.z[..m]);
-        if m == 1 && schur[0] != 0.0 {
-            z[0] = self.rhs[0] / schur[0];
-            return Ok(());
-        }
-        let factor = &mut self.factor[..m * m];
-        factor.copy_from_slice(schur);
-        z.copy_from_slice(&self.rhs[..m]);
-        match lu::factor(m, factor, &mut self.pivots[..m], RANK) {
-            Ok(_) => lu::solve(m, factor, &self.pivots[..m], z),
-            Err(LinearError::Singular { .. }) => {
-                self.qr.factor(m, m, schur, RANK)?;
-                self.qr.solve_minimum_norm(&self.rhs[..m], z).map(|_| ())
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn reserve(&mut self, m: usize) {
-        if m > self.rhs.len() {
-            let n = self.system.dimension();
-            self.columns.resize(m * n, 0.0);
-            self.schur.resize(m * m, 0.0);
-            self.factor.resize(m * m, 0.0);
-            self.pivots.resize(m, 0);
-            self.rhs.resize(m, 0.0);
-            self.z.resize(m, 0.0);
-        }
     }
 
     fn gather_impulse(&mut self, smooth: &[usize]) {
@@ -439,9 +461,10 @@ impl<'a> PositionUpdate<'a> {
     }
 
     fn failure(&self, t: f64, error: &LinearError) -> StepError {
-        let names = self.system.names();
+        let (names, equalities) = (self.system.names(), self.system.equalities());
         if let LinearError::Singular { pivot, .. } = *error {
-            let culprit = names.get(pivot).cloned().unwrap_or_default();
+            let row = || pivot.checked_sub(names.len()).and_then(|k| equalities.names().get(k));
+            let culprit = names.get(pivot).or_else(row).cloned().unwrap_or_default();
             return StepError::Singular { t, what: "the matrix of the position update", culprit };
         }
         let (i, _) = largest(&self.r);

@@ -3,11 +3,12 @@
 //! $$ \begin{pmatrix} A & -C \cr R^\top & 0 \end{pmatrix} \begin{pmatrix} x \cr z \end{pmatrix}
 //!    = \begin{pmatrix} a \cr b \end{pmatrix} $$
 //! with one row for every equality and every inequality of the system; rows that are not held have
-//! $z = 0$. The pattern is then always the same, and the factorisation is dense, banded or sparse by that
-//! pattern. It fails on redundant rows, for which whoever calls has a dense, rank-revealing way.
+//! $z = 0$. The pattern is then always the same ([`Kkt`]). It also serves few constraints where $A$ is
+//! singular, which a complement of the constraints could not.
 
 use nsm_model::{System, SystemError};
-use nsm_solvers::{LinearError, LinearSystem, Structure};
+use nsm_solvers::LinearError;
+use nsm_solvers::kkt::{Kkt, KktPath, KktPattern};
 
 use crate::inertia::misfit;
 
@@ -18,88 +19,83 @@ pub(crate) const MANY: usize = 24;
 #[derive(Debug)]
 pub(crate) struct Saddle<'a> {
     system: &'a System,
-    matrix: LinearSystem,
-    /// Number of entries of $A$.
-    leading: usize,
-    values: Vec<f64>,
-    /// Right-hand side, then solution: $n$ positions, equalities, inequalities.
-    pub(crate) unknowns: Vec<f64>,
+    kkt: Kkt,
+    active: Vec<bool>,
+    columns: Vec<f64>,
+    rows: Vec<f64>,
+    /// Right-hand sides: $n$ positions; equalities, then inequalities.
+    pub(crate) a: Vec<f64>,
+    pub(crate) b: Vec<f64>,
+    /// Solution, in the same order.
+    pub(crate) x: Vec<f64>,
+    pub(crate) z: Vec<f64>,
 }
 
 impl<'a> Saddle<'a> {
-    /// The saddle point with $A$ at `pattern`; none if the system has few constraints.
+    /// The saddle point with $A$ at `pattern`. If `symmetric`, $C = R$, and $A$ is positive definite with its lower
+    /// triangle alone in the pattern.
     pub(crate) fn new(
         system: &'a System,
         pattern: &[(usize, usize)],
-    ) -> Result<Option<Self>, SystemError> {
+        symmetric: bool,
+    ) -> Result<Self, SystemError> {
         let n = system.dimension();
-        let bundles = [system.equalities(), system.inequalities()];
-        let m = bundles[0].len() + bundles[1].len();
-        if m < MANY {
-            return Ok(None);
-        }
-        let mut entries = pattern.to_vec();
-        let mut row = n;
-        for rows in bundles {
+        let mut gradients = Vec::new();
+        let mut m = 0;
+        for rows in [system.equalities(), system.inequalities()] {
             for i in 0..rows.len() {
-                entries.extend(rows.columns(i).iter().map(|&c| (c, row)));
-                entries.extend(rows.columns(i).iter().map(|&c| (row, c)));
-                entries.push((row, row));
-                row += 1;
+                gradients.extend(rows.columns(i).iter().map(|&c| (m, c)));
+                m += 1;
             }
         }
-        let matrix = LinearSystem::new(n + m, &entries, Structure::General);
-        Ok(Some(Self {
+        let pattern =
+            KktPattern { unknowns: n, rows: m, block: pattern, gradients: &gradients, symmetric };
+        let singular = !system.mass().massless().is_empty();
+        let built =
+            if singular { Kkt::with_path(&pattern, KktPath::Full) } else { Kkt::new(&pattern) };
+        Ok(Self {
             system,
-            matrix: matrix.map_err(|error| misfit(&error))?,
-            leading: pattern.len(),
-            values: vec![0.0; entries.len()],
-            unknowns: vec![0.0; n + m],
-        }))
+            kkt: built.map_err(|error| misfit(&error))?,
+            active: vec![true; m],
+            columns: vec![0.0; gradients.len()],
+            rows: vec![0.0; gradients.len()],
+            a: vec![0.0; n],
+            b: vec![0.0; m],
+            x: vec![0.0; n],
+            z: vec![0.0; m],
+        })
     }
 
     /// Solves with the given entries of $A$, columns $C$ and rows $R$ (gradient values of equalities and
-    /// inequalities), and `contacts` held; the right-hand side is in `unknowns`, and so is the answer.
+    /// inequalities), with the `independent` equalities (all, if empty) and the `contacts` held.
     pub(crate) fn solve(
         &mut self,
         leading: &[f64],
         columns: (&[f64], &[f64]),
         rows: (&[f64], &[f64]),
+        independent: &[bool],
         contacts: &[usize],
     ) -> Result<(), LinearError> {
-        let (head, tail) = self.values.split_at_mut(self.leading);
-        head.copy_from_slice(leading);
-        tail.fill(0.0);
-        let (equalities, inequalities) = (self.system.equalities(), self.system.inequalities());
-        let mut at = 0;
-        for i in 0..equalities.len() {
-            let (c, r) = (&columns.0[equalities.span(i)], &rows.0[equalities.span(i)]);
-            at = write_row(tail, at, Some((c, r)), c.len());
+        let equal = self.system.equalities().len();
+        let (equalities, inequalities) = self.active.split_at_mut(equal);
+        equalities.fill(true);
+        equalities.iter_mut().zip(independent).for_each(|(active, kept)| *active = *kept);
+        inequalities.fill(false);
+        for &i in contacts {
+            inequalities[i] = true;
         }
-        let mut held = contacts.iter().peekable();
-        for i in 0..inequalities.len() {
-            let span = inequalities.span(i);
-            let size = span.len();
-            let row = held
-                .next_if(|&&contact| contact == i)
-                .map(|_| (&columns.1[span.clone()], &rows.1[span]));
-            at = write_row(tail, at, row, size);
-        }
-        self.matrix.factorise(&self.values)?;
-        self.matrix.solve_in_place(&mut self.unknowns)
+        join(columns, &mut self.columns);
+        join(rows, &mut self.rows);
+        self.kkt.set_block(leading)?;
+        self.kkt.factorise_active(&self.columns, &self.rows, &[], &self.active)?;
+        self.kkt.solve(&self.a, &self.b, &mut self.x, &mut self.z)?;
+        self.z.iter_mut().for_each(|z| *z = -*z);
+        Ok(())
     }
 }
 
-/// Writes one constraint's entries, or a one on the diagonal if it is not held; where the next begins.
-fn write_row(tail: &mut [f64], at: usize, row: Option<(&[f64], &[f64])>, size: usize) -> usize {
-    let next = at + 2 * size + 1;
-    if let Some((c, r)) = row {
-        for (value, c) in tail[at..at + size].iter_mut().zip(c) {
-            *value = -c;
-        }
-        tail[at + size..at + 2 * size].copy_from_slice(r);
-    } else {
-        tail[next - 1] = 1.0;
-    }
-    next
+fn join((first, second): (&[f64], &[f64]), out: &mut [f64]) {
+    let (head, tail) = out.split_at_mut(first.len());
+    head.copy_from_slice(first);
+    tail.copy_from_slice(second);
 }

@@ -9,6 +9,7 @@ use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::small::gram::PivotedCholesky;
 
 use crate::gaps::Gaps;
+use crate::held::Held;
 use crate::saddle::{MANY, Saddle};
 
 /// Workspace of the projection.
@@ -24,16 +25,19 @@ pub(crate) struct TangentProjection<'a> {
     /// $\mu$ of every equality in the last projection, whichever way it was solved.
     equality_mu: Vec<f64>,
     factor: PivotedCholesky,
-    /// Present where constraints are many, with the entries of $M$.
+    /// Present where contacts are many, with the entries of $M$.
     saddle: Option<Saddle<'a>>,
     mass: Vec<f64>,
 }
 
 impl<'a> TangentProjection<'a> {
     pub(crate) fn new(system: &'a System) -> Result<Self, SystemError> {
-        let m = (system.equalities().len() + system.inequalities().len()).min(MANY);
+        let all = system.equalities().len() + system.inequalities().len();
+        let m = all.min(MANY);
         let entries = system.mass().entries();
-        let pattern: Vec<_> = entries.iter().map(|&(i, j, _)| (i, j)).collect();
+        let lower = || entries.iter().filter(|e| e.0 >= e.1);
+        let pattern: Vec<_> = lower().map(|&(i, j, _)| (i, j)).collect();
+        let many = all >= MANY && !system.inequalities().is_empty();
         Ok(Self {
             system,
             f: vec![0.0; system.equalities().entries()],
@@ -44,8 +48,8 @@ impl<'a> TangentProjection<'a> {
             mu: vec![0.0; m],
             equality_mu: vec![0.0; system.equalities().len()],
             factor: PivotedCholesky::new(m),
-            saddle: Saddle::new(system, &pattern)?,
-            mass: entries.iter().map(|entry| entry.2).collect(),
+            saddle: if many { Some(Saddle::new(system, &pattern, true)?) } else { None },
+            mass: lower().map(|entry| entry.2).collect(),
         })
     }
 
@@ -57,6 +61,7 @@ impl<'a> TangentProjection<'a> {
     /// Projects `p` at $(q, t)$ onto the equalities and the given contacts.
     pub(crate) fn project(
         &mut self,
+        held: Option<&mut Held<'a>>,
         gaps: &Gaps<'a>,
         (q, t): (&[f64], f64),
         contacts: &[usize],
@@ -65,6 +70,12 @@ impl<'a> TangentProjection<'a> {
         let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
         let (equal, m) = (f_rows.len(), f_rows.len() + contacts.len());
         if m == 0 {
+            return Ok(());
+        }
+        if let (Some(held), true) = (held, contacts.is_empty()) {
+            held.place(q, t)?;
+            held.project(p).map_err(|error| held.failure(t, &error))?;
+            self.equality_mu.copy_from_slice(&held.multipliers);
             return Ok(());
         }
         f_rows.gradients(q, t, &mut self.f);
@@ -137,24 +148,24 @@ impl<'a> TangentProjection<'a> {
     fn project_many(&mut self, (q, t): (&[f64], f64), contacts: &[usize], p: &mut [f64]) -> bool {
         let Some(saddle) = &mut self.saddle else { return false };
         let (f_rows, g_rows) = (self.system.equalities(), self.system.inequalities());
-        let (head, tail) = saddle.unknowns.split_at_mut(p.len());
-        head.copy_from_slice(p);
-        tail.fill(0.0);
-        for (i, b) in tail[..f_rows.len()].iter_mut().enumerate() {
+        saddle.a.copy_from_slice(p);
+        saddle.b.fill(0.0);
+        let (equal, unequal) = saddle.b.split_at_mut(f_rows.len());
+        for (i, b) in equal.iter_mut().enumerate() {
             *b = -f_rows.field(i).rate(q, t);
         }
         for &i in contacts {
-            tail[f_rows.len() + i] = -g_rows.field(i).rate(q, t);
+            unequal[i] = -g_rows.field(i).rate(q, t);
         }
         let gradients = (&self.f[..], &self.g[..]);
-        if saddle.solve(&self.mass, gradients, gradients, contacts).is_err() {
+        if saddle.solve(&self.mass, gradients, gradients, &[], contacts).is_err() {
             return false;
         }
-        let mu = &saddle.unknowns[p.len()..];
-        self.equality_mu.copy_from_slice(&mu[..f_rows.len()]);
-        f_rows.add_transposed(&self.f, &mu[..f_rows.len()], 1.0, p);
+        let (mu, contact_mu) = saddle.z.split_at(f_rows.len());
+        self.equality_mu.copy_from_slice(mu);
+        f_rows.add_transposed(&self.f, mu, 1.0, p);
         for &i in contacts {
-            g_rows.add_row(i, &self.g, mu[f_rows.len() + i], p);
+            g_rows.add_row(i, &self.g, contact_mu[i], p);
         }
         true
     }

@@ -9,6 +9,9 @@
 //! $D_2 L_d(q_{k-1}, q_k) + D_1 L_d(q_k, q_{k+1}) = h\\,G^\top(q_k)\lambda_k$, here the two parts $\nu$ and $\xi$ of $-h\lambda_k$ are applied on either side of
 //! the node, so that the momentum kept between steps is the projected one ${}^Q p_k$ (\[LMO\] (40)).
 //!
+//! Coordinates without mass are allowed as long as every motion that the constraints leave has inertia; their
+//! velocity follows from $F^\top v + f_t = 0$. Cost is linear in the length of chains and beams.
+//!
 //! Inequalities of the system are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
@@ -36,9 +39,11 @@ impl Variational {
     /// Binds the method to a system and allocates its workspace.
     ///
     /// # Errors
-    /// A step that is not positive, negative tolerances, or coordinates without mass.
+    /// A step that is not positive, negative tolerances, or coordinates without mass in a system without
+    /// equalities. With equalities it shows in the first step whether they give those coordinates their velocity.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<VariationalStepper<'a>, SystemError> {
-        let kernel = Kernel::new(system, self.quadrature, self.step, false, self.tolerances)?;
+        let kernel =
+            Kernel::for_equalities(system, self.quadrature, self.step, false, self.tolerances)?;
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(VariationalStepper {
             kernel,
@@ -76,6 +81,14 @@ impl VariationalStepper<'_> {
     /// is $p(0)$.
     pub fn node_momentum(&self) -> &[f64] {
         &self.node
+    }
+
+    /// Names of the constraints that depend on others where the last step ended: they are left out there, hold by
+    /// the others, and have no multiplier. Which they are may change from step to step.
+    pub fn redundant(&self) -> impl Iterator<Item = &str> {
+        let rows = self.kernel.system.equalities();
+        let indices = self.kernel.held.as_ref().map_or(&[][..], |held| held.redundant());
+        indices.iter().map(|&i| rows.name(i))
     }
 
     /// Puts both sides of the node together where the step began.

@@ -17,10 +17,12 @@
 
 mod blocks;
 mod full;
+mod rank;
 mod redundancy;
 mod schur;
 
 use full::Full;
+pub use rank::RowRank;
 use redundancy::Redundancy;
 use schur::Schur;
 

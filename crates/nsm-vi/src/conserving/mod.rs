@@ -9,6 +9,9 @@
 //! order otherwise. Velocities leave the constraints, $\dot f \ne 0$, by an amount that can grow
 //! (\[GO\] Figures 8 and 12): see [`Projection`](crate::Projection).
 //!
+//! Coordinates without mass are allowed where the constraints give them their velocity: then $v$ is the one with
+//! $Mv = p$ whose massless part the constraints allow.
+//!
 //! Sign of \[GO\] (1) and \[LMO\] (3): the force of constraint $i$ is $-\lambda_i \nabla f_i$.
 
 mod average;
@@ -18,10 +21,13 @@ mod solve;
 pub use average::ForceAverage;
 pub use solve::ConstraintSolver;
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance};
+use nsm_model::{
+    Events, Mass, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
+};
 
 use crate::Tolerances;
-use crate::kernel::{check_state, check_system};
+use crate::held::Held;
+use crate::kernel::{check_constrained, check_state};
 use crate::tolerances::check_step;
 use equations::{Equations, Start};
 use solve::Solver;
@@ -54,12 +60,12 @@ impl Conserving {
     /// Binds the method to a system and allocates its workspace.
     ///
     /// # Errors
-    /// A step, penalty or tolerance out of range, or coordinates without mass.
+    /// A step, penalty or tolerance out of range, or coordinates without mass in a system without equalities.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<ConservingStepper<'a>, SystemError> {
         check_step(self.step)?;
         self.tolerances.check()?;
         self.solver.check()?;
-        check_system(system)?;
+        check_constrained(system)?;
         let equations = Equations::new(system, self.average);
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(ConservingStepper {
@@ -68,6 +74,8 @@ impl Conserving {
             h: self.step,
             multipliers: vec![0.0; m],
             p: vec![0.0; n],
+            v: vec![0.0; n],
+            massless: Massless::new(system)?,
             left: vec![f64::NAN; n],
             events: Events::default(),
         })
@@ -83,6 +91,9 @@ pub struct ConservingStepper<'a> {
     /// $\lambda$ of the last step that succeeded.
     multipliers: Vec<f64>,
     p: Vec<f64>,
+    v: Vec<f64>,
+    /// Present where the mass is singular.
+    massless: Option<Massless<'a>>,
     /// Where the last step ended: elsewhere, a position is checked before it is used.
     left: Vec<f64>,
     events: Events,
@@ -94,6 +105,60 @@ impl ConservingStepper<'_> {
     /// Of redundant constraints one independent set carries the load and the others have zero.
     pub fn multipliers(&self) -> &[f64] {
         &self.multipliers
+    }
+
+    /// Names of the constraints that depended on others where the last step began: they were left out of it.
+    /// Which they are may change from step to step.
+    pub fn redundant(&self) -> impl Iterator<Item = &str> {
+        let rows = self.system.equalities();
+        self.solver.redundant().iter().map(|&i| rows.name(i))
+    }
+}
+
+/// What completes the velocity $M^+ p$ on coordinates without mass.
+#[derive(Debug)]
+struct Massless<'a> {
+    held: Held<'a>,
+    /// Coordinates with a zero row and column: no momentum.
+    zero: Vec<usize>,
+    defect: Vec<f64>,
+}
+
+impl<'a> Massless<'a> {
+    fn new(system: &'a System) -> Result<Option<Self>, SystemError> {
+        if system.mass().massless().is_empty() {
+            return Ok(None);
+        }
+        let zero = |e: &&(usize, usize, f64)| e.0 == e.1 && e.2 == 0.0;
+        Ok(Some(Self {
+            held: Held::new(system)?,
+            zero: system.mass().entries().iter().filter(zero).map(|e| e.0).collect(),
+            defect: vec![0.0; system.dimension()],
+        }))
+    }
+
+    /// Writes $v = \tilde v + M^+(p - M\tilde v)$, with $\tilde v$ the velocity of $p$ that the constraints allow: $Mv = p$.
+    fn velocity(
+        &mut self,
+        mass: &Mass,
+        (q, t): (&[f64], f64),
+        p: &mut [f64],
+        v: &mut [f64],
+    ) -> Result<(), StepError> {
+        for &i in &self.zero {
+            p[i] = 0.0;
+        }
+        self.held.place(q, t)?;
+        self.held.velocity_of(p).map_err(|error| self.held.failure(t, &error))?;
+        mass.multiply(&self.held.velocity, &mut self.defect);
+        for (d, p) in self.defect.iter_mut().zip(&*p) {
+            *d = p - *d;
+        }
+        mass.solve(&self.defect, v);
+        for (v, allowed) in v.iter_mut().zip(&self.held.velocity) {
+            *v += allowed;
+        }
+        Ok(())
     }
 }
 
@@ -127,12 +192,19 @@ impl Stepper for ConservingStepper<'_> {
             let culprit = self.system.names()[i].clone();
             return Err(StepError::NotFinite { t, what: "momentum", culprit });
         }
+        match &mut self.massless {
+            Some(massless) => {
+                let at = (&self.solver.x[..], t + h);
+                massless.velocity(self.system.mass(), at, &mut self.p, &mut self.v)?;
+            }
+            None => self.system.mass().solve(&self.p, &mut self.v),
+        }
         for (lambda, scaled) in self.multipliers.iter_mut().zip(&self.solver.multipliers) {
             *lambda = scaled / scale;
         }
         state.q.copy_from_slice(&self.solver.x);
         state.p.copy_from_slice(&self.p);
-        self.system.mass().solve(&state.p, &mut state.v);
+        state.v.copy_from_slice(&self.v);
         state.t = t + h;
         self.left.copy_from_slice(&state.q);
         Ok(StepReport { iterations, residual: self.solver.residual, ..StepReport::default() })

@@ -4,18 +4,14 @@
 //! The second iterates $\lambda_{k+1} = \lambda_k + \varrho f(x_k)$ with $x_k$ from Newton on $x$ alone
 //! (\[GO\] section 6, penalty $10^3$). Both find the same step; the first needs a third of the iterations.
 
-use nsm_model::{StepError, System, SystemError};
-use nsm_solvers::small::{norm_inf, qr::PivotedQr};
+use nsm_model::{StepError, System, SystemError, motion_without_inertia};
+use nsm_solvers::kkt::RowRank;
+use nsm_solvers::small::norm_inf;
 use nsm_solvers::{LinearError, LinearSystem, Structure};
 
 use super::equations::{Equations, Start};
 use crate::Tolerances;
 use crate::position::largest;
-
-/// Up to this number of constraints their rank is found anew at every step.
-const RANK_EVERY_STEP: usize = 32;
-/// Rows whose part outside the others is below this share of them are redundant.
-const RANK: f64 = 1e-10;
 
 /// How the equations of a [`Conserving`](crate::Conserving) step are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,9 +69,10 @@ pub(super) struct Solver<'a> {
     scratch: Vec<f64>,
     r: Vec<f64>,
     redundant: Vec<bool>,
-    rank_known: bool,
-    dense: Vec<f64>,
-    qr: PivotedQr,
+    rank: RowRank,
+    /// Whether the rank was ever looked at, and whether rows were ever redundant.
+    known: bool,
+    deficient: bool,
     pub(super) residual: f64,
 }
 
@@ -103,9 +100,13 @@ impl<'a> Solver<'a> {
                 n + m
             }
         };
-        let matrix = LinearSystem::new(size, &pattern, Structure::General).map_err(|error| {
-            SystemError::DoesNotFit { method: "the conserving step", why: error.to_string() }
-        })?;
+        let misfit = |error: LinearError| SystemError::DoesNotFit {
+            method: "the conserving step",
+            why: error.to_string(),
+        };
+        let matrix = LinearSystem::new(size, &pattern, Structure::General).map_err(misfit)?;
+        let gradients: Vec<_> =
+            (0..m).flat_map(|i| rows.columns(i).iter().map(move |&c| (i, c))).collect();
         Ok(Self {
             kind,
             tolerances,
@@ -118,12 +119,17 @@ impl<'a> Solver<'a> {
             scratch: vec![0.0; n],
             r: vec![0.0; n],
             redundant: vec![false; m],
-            rank_known: m <= 1,
-            dense: vec![0.0; m * n],
-            qr: PivotedQr::new(m, n),
+            rank: RowRank::new(m, n, &gradients).map_err(misfit)?,
+            known: m <= 1,
+            deficient: false,
             residual: 0.0,
             equations,
         })
+    }
+
+    /// Rows that were left out of the last step because they depend on others.
+    pub(super) fn redundant(&self) -> &[usize] {
+        self.rank.redundant()
     }
 
     /// Solves the step from the predictor in `x` and the multipliers of the last step.
@@ -137,7 +143,7 @@ impl<'a> Solver<'a> {
     }
 
     fn simultaneous(&mut self, start: Start<'_>) -> Result<usize, StepError> {
-        if !self.rank_known || (2..=RANK_EVERY_STEP).contains(&self.multipliers.len()) {
+        if !self.known || self.deficient {
             self.find_rank(start).map_err(|error| self.failure(start.t, error))?;
         }
         let n = self.x.len();
@@ -210,18 +216,13 @@ impl<'a> Solver<'a> {
     /// Finds the redundant rows at the start of the step, where all constraints hold.
     fn find_rank(&mut self, start: Start<'_>) -> Result<(), LinearError> {
         let rows = self.equations.system.equalities();
-        let (n, m) = (self.x.len(), rows.len());
         rows.gradients(start.q, start.t, &mut self.equations.end);
-        self.dense.fill(0.0);
-        for i in 0..m {
-            rows.add_row(i, &self.equations.end, 1.0, &mut self.dense[i * n..(i + 1) * n]);
-        }
-        self.qr.factor(m, n, &self.dense, RANK)?;
         self.redundant.fill(false);
-        for &i in self.qr.redundant() {
+        for &i in self.rank.find(&self.equations.end, &[])? {
             self.redundant[i] = true;
+            self.deficient = true;
         }
-        self.rank_known = true;
+        self.known = true;
         Ok(())
     }
 
@@ -287,6 +288,10 @@ impl<'a> Solver<'a> {
 
     fn failure(&self, t: f64, error: LinearError) -> StepError {
         let (names, rows) = (self.names().names(), self.names().equalities());
+        if let Some(i) = motion_without_inertia(self.names().mass(), rows, &self.equations.end) {
+            let coordinate = names[i].clone();
+            return StepError::Method { t, source: Box::new(SystemError::Massless { coordinate }) };
+        }
         match error {
             LinearError::Singular { pivot, .. } => {
                 let name = |i: usize| match i.checked_sub(names.len()) {

@@ -1,0 +1,76 @@
+//! Cost of a step of a hanging chain of point masses joined by rods, by the number of links.
+//!
+//! One iteration is one step of $h = 10^{-3}$; the chain starts stretched out sideways and swings.
+#![allow(missing_docs)] // Criterion's macros define undocumented functions.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use nsm_constraints::{Affine, Rod};
+use nsm_model::{Mass, State, Stepper, System};
+use nsm_vi::{Conserving, NullSpace, Quadrature, Variational};
+
+const H: f64 = 1e-3;
+
+fn chain(links: usize) -> (System, State) {
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * links]).unwrap());
+    let (mut q, mut v) = (Vec::new(), Vec::new());
+    for link in 0..links {
+        let (x, y) = (2 * link, 2 * link + 1);
+        let rod = if link == 0 {
+            Rod::to_pivot(&[x, y], &[0.0, 0.0], 1.0).unwrap()
+        } else {
+            Rod::between(&[x - 2, y - 2], &[x, y], 1.0).unwrap()
+        };
+        system = system
+            .with_potential("weight", Affine::new(&[y], &[9.81], 0.0).unwrap())
+            .unwrap()
+            .with_equality("rod", rod)
+            .unwrap();
+        q.extend([link as f64 + 1.0, 0.0]);
+        v.extend([0.0, 0.0]);
+    }
+    let state = State::new(&system, &q, &v).unwrap();
+    (system, state)
+}
+
+fn run(
+    c: &mut Criterion,
+    method: &str,
+    links: usize,
+    mut stepper: impl Stepper<State = State>,
+    start: &State,
+) {
+    let mut state = start.clone();
+    c.bench_with_input(BenchmarkId::new(method, links), &(), |b, ()| {
+        b.iter(|| stepper.step(black_box(&mut state)).expect("the bench's steps succeed"));
+    });
+}
+
+fn chains(c: &mut Criterion) {
+    for links in [1, 2, 5, 20, 100, 1000] {
+        let (system, start) = chain(links);
+        for (name, quadrature) in
+            [("midpoint", Quadrature::Midpoint), ("Verlet", Quadrature::Verlet)]
+        {
+            let stepper = Variational::new(H, quadrature).stepper(&system).unwrap();
+            run(c, name, links, stepper, &start);
+        }
+        run(c, "conserving", links, Conserving::new(H).stepper(&system).unwrap(), &start);
+        if links <= 100 {
+            let stepper = NullSpace::new(H, Quadrature::Midpoint).stepper(&system).unwrap();
+            run(c, "null space", links, stepper, &start);
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
+    targets = chains
+}
+criterion_main!(benches);
