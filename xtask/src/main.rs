@@ -5,9 +5,12 @@
 
 mod bench_table;
 mod error;
+mod page;
+mod plot;
 mod reproduce;
 mod run;
 mod tidy;
+mod viewer;
 mod workspace;
 
 use std::process::ExitCode;

@@ -1,8 +1,7 @@
 //! `cargo xtask reproduce`: the experiments of the papers, computed now, with a verdict each.
 
 mod entry;
-mod page;
-pub(crate) mod plot;
+pub(crate) mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,7 +55,7 @@ pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Error> {
     }
     std::fs::create_dir_all(&args.out).map_err(|e| Error::file(&args.out, e))?;
     let file = args.out.join("index.html");
-    std::fs::write(&file, page::page(&entries, clock.elapsed()))
+    std::fs::write(&file, report::report(&entries, clock.elapsed()))
         .map_err(|e| Error::file(&file, e))?;
     let failed = entries.iter().filter(|e| !e.holds()).count();
     let claims: usize = entries.iter().map(|e| e.claims.len()).sum();

@@ -1,6 +1,7 @@
 //! `cargo xtask run FILE`: makes the runs of a problem file.
 
 pub(crate) mod interrupt;
+mod output;
 pub(crate) mod table;
 
 use std::path::{Path, PathBuf};
@@ -64,6 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             break;
         }
     }
+    output::write(&problem, &results, &verdicts, &folder)?;
     if args.json {
         print_json(&problem, &results, &verdicts);
     } else {
@@ -122,8 +124,11 @@ fn print_json(problem: &Problem, results: &[RunResult], verdicts: &[Vec<Verdict>
 
 fn print_verdict(verdict: &Verdict) {
     let mark = if verdict.holds { "ok   " } else { "FAILS" };
-    let figures: Vec<String> =
-        verdict.figures.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let figures: Vec<String> = verdict
+        .figures
+        .iter()
+        .map(|(name, value)| format!("{name} = {}", table::number(*value)))
+        .collect();
     println!("{mark} {} [{}]  {}", verdict.what, verdict.status.word(), figures.join(", "));
 }
 

@@ -8,6 +8,7 @@ pub mod leyendecker_marsden_ortiz;
 pub mod patil_bruls;
 pub mod problem;
 mod scenario;
+pub mod scene;
 pub mod tran_leok;
 
 pub use scenario::{

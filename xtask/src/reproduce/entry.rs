@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nsm_bench::problem::{Problem, RunResult, Watch};
-use nsm_bench::{Curve, Effort, Scenario, Status};
+use nsm_bench::problem::{Problem, Watch};
+use nsm_bench::scene::Scene;
+use nsm_bench::{Axes, Curve, Effort, Scenario, Status, Table};
 
 use crate::error::Error;
+use crate::plot::runs::plots;
+use crate::run::table::number;
 
 /// Where an experiment is described.
 pub(crate) enum Source {
@@ -35,6 +38,11 @@ pub(crate) struct Entry {
     pub(crate) note: String,
     pub(crate) claims: Vec<Claim>,
     pub(crate) curves: Vec<Curve>,
+    /// How panels are drawn, by their labels.
+    pub(crate) axes: Vec<((String, String), Axes)>,
+    pub(crate) tables: Vec<Table>,
+    /// The runs as moving pictures.
+    pub(crate) scenes: Vec<(String, Scene)>,
     /// The ledgers of its runs, as text.
     pub(crate) ledger: String,
     /// Why it could not be made.
@@ -96,6 +104,9 @@ impl Entry {
             note: String::new(),
             claims: Vec::new(),
             curves: Vec::new(),
+            axes: Vec::new(),
+            tables: Vec::new(),
+            scenes: Vec::new(),
             ledger: String::new(),
             failure: None,
             time: Duration::ZERO,
@@ -149,6 +160,8 @@ fn run_code(scenario: &Scenario, effort: Effort) -> Entry {
         Err(error) => entry.failure = Some(error.to_string()),
         Ok(findings) => {
             entry.curves = findings.curves;
+            entry.axes = findings.axes;
+            entry.tables = findings.tables;
             entry.claims = findings
                 .checks
                 .iter()
@@ -205,38 +218,15 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
                         note: v.note,
                     }
                 }));
-                entry.curves.extend(curves(&result));
+                entry.scenes.push((result.name.clone(), Scene::of(&problem, &result)));
                 results.push(result);
             }
         }
     }
+    for plot in plots(&problem.subject, &results.iter().collect::<Vec<_>>()) {
+        entry.axes.extend(plot.curves.first().map(|c| ((c.x.clone(), c.y.clone()), plot.axes)));
+        entry.curves.extend(plot.curves);
+    }
     entry.ledger = crate::run::table::table(&results);
     entry
-}
-
-/// The figures of a run: energy and tracked quantities against time.
-fn curves(result: &RunResult) -> Vec<Curve> {
-    let Some(time) = result.recording.column("t") else { return Vec::new() };
-    let names =
-        std::iter::once("E").chain(result.ledger.invariants.iter().map(|(name, _)| name.as_str()));
-    names
-        .filter_map(|name| {
-            let values = result.recording.column(name)?;
-            Some(Curve {
-                name: result.name.clone(),
-                x: "t".into(),
-                y: if name == "E" { "energy".into() } else { name.into() },
-                points: time.iter().zip(values).map(|(&t, y)| [t, y]).collect(),
-            })
-        })
-        .collect()
-}
-
-/// A number for people: as many digits as say something.
-fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
-        format!("{x:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{x:.3e}")
-    }
 }

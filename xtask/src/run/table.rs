@@ -4,8 +4,22 @@ use std::fmt::Write;
 
 use nsm_bench::problem::RunResult;
 
+use crate::plot::escape;
+
 /// One column per run, one line per figure.
 pub(crate) fn table(results: &[RunResult]) -> String {
+    align(&rows(results))
+}
+
+/// The same as cells of HTML: heads and rows.
+pub(crate) fn cells(results: &[RunResult]) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut cells: Vec<Vec<String>> =
+        rows(results).iter().map(|row| row.iter().map(|cell| escape(cell)).collect()).collect();
+    let heads = cells.remove(0);
+    (heads, cells)
+}
+
+fn rows(results: &[RunResult]) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = vec![row("", results, |r| r.name.clone())];
     rows.push(row("method", results, |r| r.method.clone()));
     rows.push(row("step", results, |r| format!("{}", r.step)));
@@ -42,7 +56,7 @@ pub(crate) fn table(results: &[RunResult]) -> String {
         (None, false) => "complete".to_owned(),
     };
     rows.push(row("", results, ended));
-    align(&rows)
+    rows
 }
 
 fn row(label: &str, results: &[RunResult], cell: impl Fn(&RunResult) -> String) -> Vec<String> {
@@ -67,7 +81,7 @@ fn align(rows: &[Vec<String>]) -> String {
 }
 
 /// A quantity with nine significant digits.
-fn figure(x: f64) -> String {
+pub(crate) fn figure(x: f64) -> String {
     if x == 0.0 || (1e-4..1e9).contains(&x.abs()) {
         let decimals = if x == 0.0 { 0.0 } else { (8.0 - x.abs().log10().floor()).max(0.0) };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 12
@@ -82,12 +96,27 @@ fn figure(x: f64) -> String {
     }
 }
 
-/// An error or a depth: its size is what matters.
-fn small(x: f64) -> String {
-    if x == 0.0 { "0".into() } else { format!("{x:.2e}") }
+/// An error or a depth: its size is what matters, three digits of it.
+pub(crate) fn small(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        a if (0.1..1.0).contains(&a) => format!("{x:.3}"),
+        a if (1.0..10.0).contains(&a) => format!("{x:.2}"),
+        a if (10.0..1000.0).contains(&a) => format!("{x:.1}"),
+        _ => format!("{x:.2e}"),
+    }
 }
 
-fn duration(seconds: f64) -> String {
+/// A number for people: as many digits as say something.
+pub(crate) fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
+        format!("{x:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{x:.3e}")
+    }
+}
+
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-6 => format!("{:.0} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.2} µs", s * 1e6),
@@ -108,6 +137,9 @@ mod tests {
         assert_eq!(figure(1.0e12), "1.000000e12");
         assert_eq!(figure(140_585.112_216_4), "140585.112");
         assert_eq!(small(1.234e-15), "1.23e-15");
+        assert_eq!(small(17.035), "17.0");
+        assert_eq!(small(0.25), "0.250");
+        assert_eq!(number(17.035_403_7), "17.035404");
         assert_eq!(duration(2.5e-8), "25 ns");
         assert_eq!(duration(0.0042), "4.20 ms");
     }

@@ -92,6 +92,16 @@ impl Scope {
         self.coordinates.len()
     }
 
+    /// Names of the coordinates.
+    pub fn coordinates(&self) -> &[String] {
+        &self.coordinates
+    }
+
+    /// Parameters with their values.
+    pub fn parameters(&self) -> &[(String, f64)] {
+        &self.parameters
+    }
+
     /// Names for functions of $(q, t)$: coordinates in slots $0..n$, time in slot $n$.
     pub(crate) fn of_position(&self) -> Names {
         let mut names = self.names();

@@ -9,18 +9,8 @@ use crate::formula::{FormulaField, FormulaForce, Scope, constant, quantity};
 
 /// Reads `[system]`.
 pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
-    let coordinates: Vec<String> = reader
-        .require(
-            "coordinates",
-            reader.texts("coordinates")?,
-            "name the coordinates, as in `coordinates = [\"x\", \"y\"]`",
-        )?
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    let parameters = read_parameters(reader)?;
-    let scope = Scope::new(&coordinates, &parameters)
-        .map_err(|e| reader.place_of("coordinates").error(e.message))?;
+    let scope = read_scope(reader)?;
+    let coordinates = scope.coordinates().to_vec();
     let mass = read_mass(reader, coordinates.len())?;
     let place = reader.place();
     let fail = |e: nsm_model::SystemError| place.system(&e);
@@ -54,6 +44,22 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
             system.with_invariant(quantity(&name, &text, &scope).map_err(|e| place.formula(&e))?);
     }
     Ok(system)
+}
+
+/// Reads the names that formulas may use.
+pub(crate) fn read_scope(reader: &Reader<'_>) -> Result<Scope, ProblemError> {
+    let coordinates: Vec<String> = reader
+        .require(
+            "coordinates",
+            reader.texts("coordinates")?,
+            "name the coordinates, as in `coordinates = [\"x\", \"y\"]`",
+        )?
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let parameters = read_parameters(reader)?;
+    Scope::new(&coordinates, &parameters)
+        .map_err(|e| reader.place_of("coordinates").error(e.message))
 }
 
 /// Reads a table of named formulas as fields.

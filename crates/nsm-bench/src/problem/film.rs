@@ -8,21 +8,21 @@
 /// Most frames that a film keeps, the start not counted.
 pub const FRAMES: usize = 600;
 
-/// Largest change of a position between two frames, as a share of its range so far.
+/// Largest change of a position between two frames, as a share of the largest range of its kind so far.
 const SMOOTH: f64 = 0.1;
 
 /// Records a film.
 #[derive(Debug)]
 pub(crate) struct Camera {
-    /// Columns that must look smooth.
-    watched: Vec<usize>,
+    /// Columns that must look smooth, of each kind: places with places, rotations with rotations.
+    watched: Vec<Vec<usize>>,
     stride: usize,
     rolling: bool,
     frames: Vec<Vec<f64>>,
 }
 
 impl Camera {
-    pub(crate) fn new(watched: Vec<usize>) -> Self {
+    pub(crate) fn new(watched: Vec<Vec<usize>>) -> Self {
         Self { watched, stride: 1, rolling: true, frames: Vec::new() }
     }
 
@@ -52,11 +52,16 @@ impl Camera {
 
     /// Drops every second frame if the rest is smooth.
     fn thin(&mut self) -> bool {
-        let smooth = self.watched.iter().all(|&c| {
-            let kept = || self.frames.iter().step_by(2).map(|row| row[c]);
-            let (low, high) =
-                kept().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-            kept().zip(kept().skip(1)).all(|(a, b)| (b - a).abs() <= SMOOTH * (high - low))
+        let kept = |c: usize| self.frames.iter().step_by(2).map(move |row| row[c]);
+        let range = |&c: &usize| {
+            let ends = (f64::INFINITY, f64::NEG_INFINITY);
+            let (low, high) = kept(c).fold(ends, |(a, b), x| (a.min(x), b.max(x)));
+            high - low
+        };
+        let smooth = self.watched.iter().all(|kind| {
+            let largest = kind.iter().map(range).fold(0.0, f64::max);
+            let moves = |c: usize| kept(c).zip(kept(c).skip(1)).map(|(a, b)| (b - a).abs());
+            kind.iter().all(|&c| moves(c).all(|d| d <= SMOOTH * largest))
         });
         if smooth {
             let mut index = 0;
@@ -74,7 +79,7 @@ mod tests {
     use super::*;
 
     fn film(steps: usize, rate: f64) -> Vec<Vec<f64>> {
-        let mut camera = Camera::new(vec![1]);
+        let mut camera = Camera::new(vec![vec![1]]);
         for step in 0..=steps {
             if camera.wants(step) {
                 let t = step as f64;

@@ -29,6 +29,7 @@ mod error;
 mod expect;
 mod film;
 mod method;
+mod picture;
 mod reader;
 mod record;
 mod result;
@@ -39,6 +40,7 @@ pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
 pub use film::FRAMES;
 pub use method::Method;
+pub use picture::Picture;
 pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
 pub use result::{RunResult, lookup};
 
@@ -61,6 +63,8 @@ pub struct Problem {
     pub source: String,
     /// The system and its start.
     pub subject: Subject,
+    /// How it looks, if the file says so.
+    pub picture: Option<Picture>,
     /// The runs to make.
     pub runs: Vec<Run>,
     /// What must come out.
@@ -143,6 +147,7 @@ impl Problem {
         let title = reader.text("title")?.unwrap_or("untitled").to_owned();
         let source = reader.text("source")?.unwrap_or_default().to_owned();
         let subject = read_subject(&reader)?;
+        let picture = read_picture(&reader)?;
         let mut runs: Vec<Run> = Vec::new();
         for table in reader.tables("run")? {
             let run = Run::read(&table, &subject)?;
@@ -158,7 +163,7 @@ impl Problem {
             expectations.push(Expectation::read(&table, &runs)?);
         }
         reader.finish()?;
-        Ok(Self { title, source, subject, runs, expectations })
+        Ok(Self { title, source, subject, picture, runs, expectations })
     }
 
     /// A run that is not in the file: another method, step or end. `options` is what a `[[run]]` says about
@@ -261,6 +266,18 @@ fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
     let state = coordinates::read_start(&start, &system)?;
     start.finish()?;
     Ok(Subject::Coordinates { system: Box::new(system), start: state })
+}
+
+/// Reads `[picture]`, whose formulas know what those of `[system]` know.
+fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, ProblemError> {
+    let Some(table) = reader.table("picture")? else { return Ok(None) };
+    let Some(system) = reader.table("system")? else {
+        return Err(table
+            .place()
+            .error("bodies are drawn by their shapes; a picture is for `[system]`"));
+    };
+    let scope = coordinates::read_scope(&system)?;
+    Picture::read(&table, &scope).map(Some)
 }
 
 impl Run {

@@ -224,6 +224,18 @@ impl<'t> Reader<'t> {
         self.value(key).map(|v| list(v, &place, "a list of texts", text)).transpose()
     }
 
+    /// A list of lists of texts or numbers, all as texts; empty if the key is absent.
+    pub(crate) fn text_matrix(&self, key: &'static str) -> Result<Vec<Vec<String>>, ProblemError> {
+        let place = self.place_of(key);
+        let text = |v: Value<'t>, place: &Place| match v.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            _ => number(v, place).map(|x| format!("({x:e})")),
+        };
+        let row = |v: Value<'t>, place: &Place| list(v, place, "a list of formulas", text);
+        let rows = self.value(key).map(|v| list(v, &place, "a list of lists of formulas", row));
+        Ok(rows.transpose()?.unwrap_or_default())
+    }
+
     pub(crate) fn table(&self, key: &'static str) -> Result<Option<Reader<'t>>, ProblemError> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let table = value

@@ -42,9 +42,10 @@ pub trait Layout<S> {
     fn columns(&self) -> Vec<String>;
     /// Appends the numbers of a state in that order.
     fn row(&self, state: &S, out: &mut Vec<f64>);
-    /// Which of the columns say where things are, so that a film of them looks smooth; all, unless told.
-    fn positions(&self) -> Vec<usize> {
-        (0..self.columns().len()).collect()
+    /// Which of the columns say where things are, kind by kind (places, rotations), so that a film of them
+    /// looks smooth; all of one kind, unless told.
+    fn positions(&self) -> Vec<Vec<usize>> {
+        vec![(0..self.columns().len()).collect()]
     }
     /// The state as it stands under `final` in the JSON.
     fn json(&self, state: &S) -> Value;
@@ -100,8 +101,8 @@ impl Layout<State> for System {
         out.extend_from_slice(&state.p);
     }
 
-    fn positions(&self) -> Vec<usize> {
-        (0..self.dimension()).collect()
+    fn positions(&self) -> Vec<Vec<usize>> {
+        vec![(0..self.dimension()).collect()]
     }
 
     fn json(&self, state: &State) -> Value {
@@ -208,7 +209,9 @@ impl<'a, L> Recorder<'a, L> {
             watch,
             files: None,
             // Column 0 is the time.
-            camera: Camera::new(layout.positions().iter().map(|c| c + 1).collect()),
+            camera: Camera::new(
+                layout.positions().iter().map(|k| k.iter().map(|c| c + 1).collect()).collect(),
+            ),
             failure: None,
             recording: Recording { columns, state_columns, ..Recording::default() },
         }

@@ -221,8 +221,12 @@ impl Layout<RigidState> for RigidWorld {
         }
     }
 
-    fn positions(&self) -> Vec<usize> {
-        (0..self.bodies().len()).flat_map(|b| 18 * b..18 * b + 12).collect()
+    fn positions(&self) -> Vec<Vec<usize>> {
+        let bodies = 0..self.bodies().len();
+        let kind = |from: usize, to: usize| {
+            bodies.clone().flat_map(move |b| 18 * b + from..18 * b + to).collect()
+        };
+        vec![kind(0, 3), kind(3, 12)]
     }
 
     fn json(&self, state: &RigidState) -> Value {

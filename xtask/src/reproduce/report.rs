@@ -3,18 +3,18 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use nsm_bench::Curve;
-
 use super::entry::Entry;
-use super::plot::{escape, panel};
+use crate::page;
+use crate::plot::{escape, panels};
+use crate::viewer;
 
-const STYLE: &str = include_str!("page.css");
+/// What a film shows.
+pub(crate) const FILM_CAPTION: &str =
+    "the first part of each run; drag to turn or move, click and scroll to zoom";
 
 /// The page of all experiments.
-pub(crate) fn page(entries: &[Entry], time: Duration) -> String {
-    let mut html = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>nsm: reproduction report</title><style>{STYLE}</style></head><body><main><h1>Reproduction report</h1>"
-    );
+pub(crate) fn report(entries: &[Entry], time: Duration) -> String {
+    let mut html = "<h1>Reproduction report</h1>".to_owned();
     let count = |verdict: &str| entries.iter().filter(|e| e.verdict() == verdict).count();
     let claims: usize = entries.iter().map(|e| e.claims.len()).sum();
     let _ = write!(
@@ -47,8 +47,7 @@ pub(crate) fn page(entries: &[Entry], time: Duration) -> String {
     for entry in entries {
         section(&mut html, entry);
     }
-    html.push_str("</main></body></html>\n");
-    html
+    page::page("nsm: reproduction report", &html)
 }
 
 fn badge(verdict: &str) -> String {
@@ -91,13 +90,19 @@ fn section(html: &mut String, entry: &Entry) {
         }
         html.push_str("</tbody></table></div>");
     }
-    html.push_str("<div class=\"plots\">");
-    for group in panels(&entry.curves) {
-        if let Some(svg) = panel(&group) {
-            html.push_str(&svg);
-        }
+    for table in &entry.tables {
+        let _ = write!(html, "<p class=\"caption\">{}</p>", escape(&table.title));
+        let cells = |row: &Vec<String>| row.iter().map(|c| escape(c)).collect::<Vec<_>>();
+        html.push_str(&page::table(
+            &cells(&table.columns),
+            &table.rows.iter().map(cells).collect::<Vec<_>>(),
+        ));
     }
-    html.push_str("</div>");
+    if let Some(figure) = viewer::figure(&entry.scenes, FILM_CAPTION) {
+        html.push_str(&figure);
+    }
+    let _ =
+        write!(html, "<div class=\"plots\">{}</div>", panels(&entry.curves, &entry.axes).concat());
     if !entry.ledger.is_empty() {
         let _ = write!(
             html,
@@ -106,16 +111,4 @@ fn section(html: &mut String, entry: &Entry) {
         );
     }
     html.push_str("</section>");
-}
-
-/// Curves with the same labels share a panel, in the order of their first appearance.
-fn panels(curves: &[Curve]) -> Vec<Vec<&Curve>> {
-    let mut groups: Vec<Vec<&Curve>> = Vec::new();
-    for curve in curves {
-        match groups.iter_mut().find(|g| g[0].x == curve.x && g[0].y == curve.y) {
-            Some(group) => group.push(curve),
-            None => groups.push(vec![curve]),
-        }
-    }
-    groups
 }

@@ -1,0 +1,86 @@
+//! The pictures of the runs in the output folder: plots as SVG, and a page with plots and animation.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use nsm_bench::problem::{Problem, RunResult, Verdict};
+use nsm_bench::scene::Scene;
+
+use crate::error::Error;
+use crate::page;
+use crate::plot::runs::plots;
+use crate::plot::{escape, panel, standalone};
+use crate::reproduce::report::FILM_CAPTION;
+use crate::run::table;
+use crate::viewer;
+
+/// Writes `NAME-energy.svg`, `NAME-coordinates.svg`, … for each run, and `index.html`.
+pub(crate) fn write(
+    problem: &Problem,
+    results: &[RunResult],
+    verdicts: &[Vec<Verdict>],
+    folder: &Path,
+) -> Result<(), Error> {
+    let save = |name: String, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| Error::file(path, e))
+    };
+    for result in results {
+        for plot in plots(&problem.subject, &[result]) {
+            if let Some(svg) = panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes) {
+                save(format!("{}-{}.svg", result.name, plot.name), standalone(&svg))?;
+            }
+        }
+    }
+    save("index.html".into(), html(problem, results, verdicts))
+}
+
+fn html(problem: &Problem, results: &[RunResult], verdicts: &[Vec<Verdict>]) -> String {
+    let mut body = format!(
+        "<h1>{}</h1><p class=\"source\">{}</p>",
+        escape(&problem.title),
+        escape(&problem.source)
+    );
+    for result in results {
+        if let Some(failure) = &result.failure {
+            let _ = write!(
+                body,
+                "<pre class=\"failure\">{} failed at {}</pre>",
+                escape(&result.name),
+                escape(failure)
+            );
+        }
+    }
+    let scenes: Vec<(String, Scene)> =
+        results.iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
+    body.push_str(&viewer::figure(&scenes, FILM_CAPTION).unwrap_or_default());
+    let claims: Vec<Vec<String>> = verdicts.iter().flatten().map(claim).collect();
+    if !claims.is_empty() {
+        let heads = ["", "claim", "obtained now"].map(str::to_owned);
+        body.push_str(&page::table(&heads, &claims));
+    }
+    let (heads, rows) = table::cells(results);
+    body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
+    body.push_str("<div class=\"plots\">");
+    for plot in plots(&problem.subject, &results.iter().collect::<Vec<_>>()) {
+        body.push_str(
+            &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),
+        );
+    }
+    body.push_str("</div>");
+    page::page(&problem.title, &body)
+}
+
+fn claim(verdict: &Verdict) -> Vec<String> {
+    let word = if verdict.holds { verdict.status.word() } else { "FAILED" };
+    let figures: Vec<String> = verdict
+        .figures
+        .iter()
+        .map(|(name, value)| format!("{name} = {}", table::number(*value)))
+        .collect();
+    vec![
+        format!("<b class=\"badge {}\">{word}</b>", word.to_lowercase()),
+        format!("{}<br><small>{}</small>", escape(&verdict.what), escape(&verdict.note)),
+        format!("<span class=\"figures\">{}</span>", escape(&figures.join(", "))),
+    ]
+}
