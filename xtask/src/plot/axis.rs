@@ -5,6 +5,8 @@
 pub(super) enum Scale {
     Linear,
     Log,
+    /// From one power of ten to another.
+    Decades,
 }
 
 /// An axis over the range of its values; on a decadic one, `low` and `high` are exponents.
@@ -21,14 +23,14 @@ impl Axis {
         let range = |values: &mut dyn Iterator<Item = f64>| {
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)))
         };
-        if scale == Scale::Log {
+        if scale != Scale::Linear {
             let (low, high) = range(&mut values.filter(|v| *v > 0.0));
             if low > high {
                 return Self { low: -1.0, high: 0.0, scale };
             }
             let (a, b) = (low.log10(), high.log10());
             // Short ranges keep their own bounds; long ones end on decades.
-            if b - a < 1.5 {
+            if b - a < 1.5 && scale == Scale::Log {
                 let margin = (0.05 * (b - a)).max(0.05);
                 return Self { low: a - margin, high: b + margin, scale };
             }
@@ -73,13 +75,13 @@ impl Axis {
 
     /// Where a value lies between the ends, 0 to 1.
     pub(super) fn share(&self, v: f64) -> f64 {
-        let v = if self.scale == Scale::Log { v.log10() } else { v };
+        let v = if self.scale == Scale::Linear { v } else { v.log10() };
         (v - self.low) / self.range()
     }
 
     /// Round values inside the range, `most` at the most, with their labels (as SVG text).
     pub(super) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        if self.scale == Scale::Log { self.decadic(most) } else { self.linear(most) }
+        if self.scale == Scale::Linear { self.linear(most) } else { self.decadic(most) }
     }
 
     fn decadic(&self, most: usize) -> Vec<(f64, String)> {
@@ -87,7 +89,7 @@ impl Axis {
         let (a, b) = (self.low.ceil() as i32, self.high.floor() as i32);
         let power =
             |k: i32| (10f64.powi(k), format!("10<tspan dy=\"-5\" font-size=\"9\">{k}</tspan>"));
-        if b - a >= 2 {
+        if b - a >= 2 || self.scale == Scale::Decades {
             #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation)] // a handful
             let every = (b - a + 1).div_euclid(most.max(1) as i32) + 1;
             // Counted from zero, so that panels of one page agree.

@@ -14,8 +14,10 @@ const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
 /// Trajectories need room in both directions.
 const SQUARE_HEIGHT: f64 = 440.0;
-/// Left, right, top and bottom margins.
-const MARGIN: [f64; 4] = [76.0, 16.0, 12.0, 44.0];
+/// Right, top and bottom margins; the left one holds the labels.
+const MARGIN: [f64; 3] = [16.0, 12.0, 44.0];
+/// Width of a letter, about.
+const LETTER: f64 = 7.0;
 /// Height of a line of the legend.
 const LINE: f64 = 18.0;
 /// Colour-blind safe (Okabe and Ito).
@@ -48,17 +50,22 @@ pub(crate) fn panel(curves: &[&Curve], axes: Axes) -> Option<String> {
     let first = curves.first()?;
     points().next()?;
     let height = if axes == Axes::Equal { SQUARE_HEIGHT } else { HEIGHT };
-    let [left, right, top, bottom] = MARGIN;
-    let (wide, high) = (WIDTH - left - right, height - top - bottom);
+    let [right, top, bottom] = MARGIN;
+    let high = height - top - bottom;
     let log_y = match axes {
         Axes::Logarithmic | Axes::DoubleLogarithmic => true,
         // Positive quantities over many decades read better on a logarithmic axis.
         Axes::Auto => Axis::decades(points().map(|p| p[1])) > 3.5,
         Axes::Linear | Axes::Equal => false,
     };
-    let scale = |log| if log { Scale::Log } else { Scale::Linear };
-    let mut x = Axis::new(points().map(|p| p[0]), scale(axes == Axes::DoubleLogarithmic));
-    let mut y = Axis::new(points().map(|p| p[1]), scale(log_y));
+    let x_scale = if axes == Axes::DoubleLogarithmic { Scale::Log } else { Scale::Linear };
+    let y_scale = if log_y { Scale::Decades } else { Scale::Linear };
+    let mut x = Axis::new(points().map(|p| p[0]), x_scale);
+    let mut y = Axis::new(points().map(|p| p[1]), y_scale);
+    let most = if axes == Axes::Equal { 8 } else { 6 };
+    let longest = y.ticks(most).iter().map(|(_, label)| letters(label)).max().unwrap_or(0);
+    let left = (LETTER * longest as f64 + 32.0).max(58.0);
+    let wide = WIDTH - left - right;
     if axes == Axes::Equal {
         let unit = (x.range() / wide).max(y.range() / high);
         x.widen(unit * wide);
@@ -82,7 +89,7 @@ pub(crate) fn panel(curves: &[&Curve], axes: Axes) -> Option<String> {
             top + high + 16.0,
         );
     }
-    for (tick, label) in y.ticks(if axes == Axes::Equal { 8 } else { 6 }) {
+    for (tick, label) in y.ticks(most) {
         let at = py(tick);
         let _ = write!(
             svg,
@@ -130,6 +137,16 @@ pub(crate) fn panel(curves: &[&Curve], axes: Axes) -> Option<String> {
     Some(svg)
 }
 
+/// Letters of a label, without its markup.
+fn letters(label: &str) -> usize {
+    let mut inside = false;
+    let mut visible = |c: char| {
+        inside = inside && c != '>' || c == '<';
+        !inside && c != '>'
+    };
+    label.chars().filter(|c| visible(*c)).count()
+}
+
 /// Row, place and text of each entry; none for a single curve.
 fn legend(curves: &[&Curve]) -> Vec<(f64, f64, String)> {
     if curves.len() < 2 {
@@ -140,8 +157,8 @@ fn legend(curves: &[&Curve]) -> Vec<(f64, f64, String)> {
         .iter()
         .map(|curve| {
             let name = shortened(&curve.name);
-            // About seven units a letter, the swatch, and room before the next.
-            let width = 7.0 * name.chars().count() as f64 + 36.0;
+            // The text, the swatch, and room before the next.
+            let width = LETTER * name.chars().count() as f64 + 36.0;
             if at > start && at + width > WIDTH {
                 row += 1.0;
                 at = start;
@@ -215,6 +232,12 @@ mod tests {
         assert!(panels[0].contains("viewBox=\"0 0 560 458\""), "{}", &panels[0][..80]);
         let file = standalone(&panels[0]);
         assert!(file.starts_with("<svg xmlns=") && file.contains("prefers-color-scheme"));
+    }
+
+    #[test]
+    fn markup_takes_no_room() {
+        assert_eq!(letters("10<tspan dy=\"-5\">-3</tspan>"), 4);
+        assert_eq!(letters("−0.25"), 5);
     }
 
     #[test]
