@@ -48,12 +48,16 @@ impl Separation {
     /// $x$, with zeros beyond the dimension.
     #[inline]
     pub(crate) fn vector(&self, q: &[f64]) -> [f64; 3] {
-        let mut x = [0.0; 3];
-        let (a, b) = self.coordinates.split_at(self.dimension);
-        for k in 0..self.dimension {
-            x[k] = q[a[k]] - b.get(k).map_or(self.centre[k], |&j| q[j]);
+        let c = &self.centre;
+        // Planes and space without a loop: every rod of a chain comes here several times a step.
+        match (self.dimension, &self.coordinates[..]) {
+            (2, &[x, y]) => [q[x] - c[0], q[y] - c[1], 0.0],
+            (2, &[x, y, u, v]) => [q[x] - q[u], q[y] - q[v], 0.0],
+            (3, &[x, y, z]) => [q[x] - c[0], q[y] - c[1], q[z] - c[2]],
+            (3, &[x, y, z, u, v, w]) => [q[x] - q[u], q[y] - q[v], q[z] - q[w]],
+            (_, &[x, u]) => [q[x] - q[u], 0.0, 0.0],
+            (_, block) => [block.first().map_or(0.0, |&x| q[x]) - c[0], 0.0, 0.0],
         }
-        x
     }
 
     /// Writes $a\\,x$, with the opposite sign for the second point.

@@ -12,6 +12,7 @@ use crate::{ConstraintError, Field};
 pub struct Rod {
     separation: Separation,
     length: f64,
+    reciprocal: f64,
 }
 
 impl Rod {
@@ -21,7 +22,7 @@ impl Rod {
     /// A point without 1 to 3 distinct coordinates, a pivot of another dimension, a length that is not positive.
     pub fn to_pivot(point: &[usize], pivot: &[f64], length: f64) -> Result<Self, ConstraintError> {
         positive("the length of a rod", length)?;
-        Ok(Self { separation: Separation::from_point(point, pivot)?, length })
+        Ok(Self::of(Separation::from_point(point, pivot)?, length))
     }
 
     /// A rod between two points.
@@ -30,7 +31,11 @@ impl Rod {
     /// Points of different dimension or with common coordinates, a length that is not positive.
     pub fn between(a: &[usize], b: &[usize], length: f64) -> Result<Self, ConstraintError> {
         positive("the length of a rod", length)?;
-        Ok(Self { separation: Separation::between(a, b)?, length })
+        Ok(Self::of(Separation::between(a, b)?, length))
+    }
+
+    fn of(separation: Separation, length: f64) -> Self {
+        Self { separation, length, reciprocal: 1.0 / length }
     }
 }
 
@@ -40,15 +45,15 @@ impl Field for Rod {
     }
 
     fn value(&self, q: &[f64], _t: f64) -> f64 {
-        let square: f64 = self.separation.vector(q).iter().map(|x| x * x).sum();
-        (square - self.length * self.length) / (2.0 * self.length)
+        let [x, y, z] = self.separation.vector(q);
+        (x * x + y * y + z * z - self.length * self.length) * (0.5 * self.reciprocal)
     }
 
     fn gradient(&self, q: &[f64], _t: f64, out: &mut [f64]) {
-        self.separation.gradient(&self.separation.vector(q), 1.0 / self.length, out);
+        self.separation.gradient(&self.separation.vector(q), self.reciprocal, out);
     }
 
     fn hessian(&self, _q: &[f64], _t: f64, w: f64, out: &mut [f64]) {
-        self.separation.hessian(&[0.0; 3], w / self.length, 0.0, out);
+        self.separation.hessian(&[0.0; 3], w * self.reciprocal, 0.0, out);
     }
 }

@@ -4,7 +4,7 @@
 //! constraints. Its matrix $h F(x)^\top M^{-1} F(q)$ differs by $O(h)$ from the one at the start,
 //! which is factorised already: the momentum was made tangent with it. Each iteration with
 //! that one gains some three digits and costs no more than the values of the constraints and a solve; impulses
-//! extrapolated from the last two steps leave little to gain. RATTLE is usually solved like this,
+//! extrapolated from the last three steps leave little to gain. RATTLE is usually solved like this,
 //! one constraint after another; here all at once.
 
 use nsm_constraints::Rows;
@@ -19,10 +19,11 @@ const PATIENCE: usize = 20;
 /// Workspace of the iteration, and what it remembers of the steps before.
 #[derive(Debug)]
 pub(crate) struct Flight {
-    /// $\nu / h$ of the last step, and how much it had changed.
+    /// $\nu / h$ of the last step, its change from the step before, and the change of that.
     rate: Vec<f64>,
     change: Vec<f64>,
-    /// Steps in a row of which these are known, up to two.
+    second_change: Vec<f64>,
+    /// Steps in a row of which these are known, up to three.
     known: usize,
     f: Vec<f64>,
     step: Vec<f64>,
@@ -43,6 +44,7 @@ impl Flight {
         Self {
             rate: vec![0.0; m],
             change: vec![0.0; m],
+            second_change: vec![0.0; m],
             known: 0,
             f: vec![0.0; m],
             step: vec![0.0; rows.dimension()],
@@ -69,8 +71,9 @@ impl Flight {
             self.known = 0;
         }
         if self.known > 0 {
-            for ((nu, rate), change) in nu.iter_mut().zip(&self.rate).zip(&self.change) {
-                *nu = h * (rate + change);
+            let changes = self.change.iter().zip(&self.second_change);
+            for ((nu, rate), (change, second)) in nu.iter_mut().zip(&self.rate).zip(changes) {
+                *nu = h * (rate + change + second);
             }
             for &i in held.redundant() {
                 nu[i] = 0.0;
@@ -98,7 +101,7 @@ impl Flight {
             let small = tolerances.newton * scale;
             let next = if iteration > 1 { last * (last / before) } else { last };
             let stalled = last >= 0.5 * before && last <= 1e-13 * scale;
-            if last <= small || next <= 0.05 * small || stalled {
+            if last <= small || next <= 0.1 * small || stalled {
                 self.remember(nu, h);
                 return Some(Landing { iterations: iteration, residual: last / scale });
             }
@@ -111,12 +114,15 @@ impl Flight {
     }
 
     fn remember(&mut self, nu: &[f64], h: f64) {
-        for ((rate, change), nu) in self.rate.iter_mut().zip(&mut self.change).zip(nu) {
+        let changes = self.change.iter_mut().zip(&mut self.second_change);
+        for ((rate, (change, second)), nu) in self.rate.iter_mut().zip(changes).zip(nu) {
             let new = nu / h;
-            *change = if self.known > 0 { new - *rate } else { 0.0 };
+            let new_change = if self.known > 0 { new - *rate } else { 0.0 };
+            *second = if self.known > 1 { new_change - *change } else { 0.0 };
+            *change = new_change;
             *rate = new;
         }
-        self.known = (self.known + 1).min(2);
+        self.known = (self.known + 1).min(3);
     }
 
     /// Forgets the steps before.

@@ -7,6 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
+use nsm_constraints::Rod as Bar;
 use nsm_model::{Mass, State, Stepper, System};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
@@ -63,6 +64,38 @@ fn cradle() -> (System, State) {
     (system, state)
 }
 
+/// A hanging chain, some of its rods given twice, with a massless coordinate that follows its end.
+fn chain(links: usize, doubled: usize, follower: bool) -> (System, State) {
+    let n = 2 * links;
+    let mut masses = vec![1.0; n];
+    let mut q: Vec<f64> =
+        (0..n).map(|i| if i % 2 == 0 { (i / 2 + 1) as f64 } else { 0.0 }).collect();
+    if follower {
+        masses.push(0.0);
+        q.push(links as f64);
+    }
+    let mut system = System::new(Mass::diagonal(&masses).unwrap());
+    for link in (0..links).chain(0..doubled) {
+        let (x, y) = (2 * link, 2 * link + 1);
+        let rod = if link == 0 {
+            Bar::to_pivot(&[x, y], &[0.0, 0.0], 1.0).unwrap()
+        } else {
+            Bar::between(&[x - 2, y - 2], &[x, y], 1.0).unwrap()
+        };
+        system = system
+            .with_potential("weight", auto(Affine(vec![9.8], 0.0), &[y]))
+            .unwrap()
+            .with_equality("rod", rod)
+            .unwrap();
+    }
+    if follower {
+        let end = auto(Affine(vec![1.0, -1.0], 0.0), &[n, n - 2]);
+        system = system.with_equality("follower", end).unwrap();
+    }
+    let state = State::new(&system, &q, &vec![0.0; q.len()]).unwrap();
+    (system, state)
+}
+
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn no_step_allocates() {
@@ -99,6 +132,16 @@ fn no_step_allocates() {
         let inner = Conserving::new(0.01).stepper(&cradle).unwrap();
         let projected = Projected::new(&cradle, inner, &projection).unwrap();
         count("projected", &start, projected, 200);
+    }
+    for (links, doubled, follower) in
+        [(100, 0, false), (20, 7, false), (100, 100, false), (10, 0, true), (60, 9, true)]
+    {
+        let (system, start) = chain(links, doubled, follower);
+        for quadrature in [q, Quadrature::Verlet] {
+            let stepper = Variational::new(1e-3, quadrature).stepper(&system).unwrap();
+            count("chain", &start, stepper, 20);
+        }
+        count("chain", &start, Conserving::new(1e-3).stepper(&system).unwrap(), 20);
     }
     let repredicted = Gvi { repredict: true, ..Gvi::new(0.01, q) };
     count("cradle", &start, Gvi::new(0.01, q).stepper(&cradle).unwrap(), 1000);

@@ -1,6 +1,6 @@
 //! Many constraints at once: solved sparsely, with the same answers as few.
 
-use nsm_constraints::{Affine, Rod, SphereGap};
+use nsm_constraints::{Affine, LineSpring, Rod, SphereGap};
 use nsm_model::{Mass, State, Stepper, System, SystemProbe, run_steps};
 use nsm_vi::{Gvi, Quadrature, Variational};
 
@@ -68,6 +68,40 @@ fn a_long_chain_holds_its_rods() {
         assert!(run.ledger.velocity_residual < 1e-11, "{:e}", run.ledger.velocity_residual);
         let relative = run.ledger.energy.drift() / run.ledger.energy.start.abs();
         assert!(relative < 1e-3, "{relative:e}");
+    }
+}
+
+#[test]
+fn a_chain_and_its_springs_move_like_their_copies() {
+    // Implicit: few constraints by a dense complement, many by a sparse saddle point.
+    let spring = |chains: (System, State), copies: usize, links: usize| {
+        let (mut system, state) = chains;
+        for copy in 0..copies {
+            for link in 2..links {
+                let x = copy * 2 * links + 2 * link;
+                let spring = LineSpring::new(x, x - 4, 30.0, 1.5).unwrap();
+                system = system.with_potential("spring", spring).unwrap();
+            }
+        }
+        (system, state)
+    };
+    for quadrature in BOTH {
+        let (one, mut alone) = spring(chains(1, 10), 1, 10);
+        let (three, mut together) = spring(chains(3, 10), 3, 10);
+        let method = Variational::new(0.005, quadrature);
+        let mut single = method.stepper(&one).unwrap();
+        let mut triple = method.stepper(&three).unwrap();
+        for _ in 0..100 {
+            single.step(&mut alone).unwrap();
+            triple.step(&mut together).unwrap();
+        }
+        for (many, one) in [(&together.q, &alone.q), (&together.p, &alone.p)] {
+            for copy in many.chunks(20) {
+                for (a, b) in copy.iter().zip(one) {
+                    assert!((a - b).abs() < 1e-10, "{quadrature:?}: {a} against {b}");
+                }
+            }
+        }
     }
 }
 
