@@ -22,6 +22,7 @@ pub fn scenarios() -> Vec<Scenario> {
         tran_leok::scenarios(),
         garcia_orden::scenarios(),
         patil_bruls::scenarios(),
+        leyendecker_marsden_ortiz::scenarios(),
     ]
     .into_iter()
     .flatten()

@@ -2,3 +2,10 @@
 //! system.
 
 pub mod swing;
+
+use crate::Scenario;
+
+/// The scenarios of the paper, in the order of its sections.
+pub fn scenarios() -> Vec<Scenario> {
+    swing::scenarios()
+}

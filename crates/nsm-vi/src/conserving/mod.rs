@@ -5,8 +5,8 @@
 //! $$ q_1 = q_0 + \tfrac h2 (v_0 + v_1), \qquad M(v_1 - v_0) = -h\\,\big(\bar\nabla V + \bar\nabla f^\top \lambda\big), \qquad f(q_1) = 0, $$
 //! that is $\tfrac2h M \Delta q - 2 p_0 + h\\,\bar\nabla V + h\\,\bar G^\top\lambda = 0$. With discrete gradients energy is exact: the
 //! potential's work is its difference and the constraints do none. Momenta of rotations are exact where
-//! potentials are quadratic and constraints are functions of one squared distance each, and of second
-//! order otherwise. Velocities leave the constraints, $\dot f \ne 0$, by an amount that can grow
+//! potentials and constraints are quadratic or bring a discrete gradient with the symmetry (beams,
+//! [`Field::mean_gradient`](nsm_constraints::Field::mean_gradient)), and of second order otherwise. Velocities leave the constraints, $\dot f \ne 0$, by an amount that can grow
 //! (\[GO\] Figures 8 and 12): see [`Projection`](crate::Projection).
 //!
 //! Coordinates without mass are allowed where the constraints give them their velocity: then $v$ is the one with

@@ -6,11 +6,16 @@
 //! smaller bending stiffness $EI_2$ is about $e_1$. A triangular pulse of 10 kN pushes the mass along $e_2$ for a quarter of a
 //! second. There is no gravity.
 
+mod scenarios;
+mod trace;
+
 use nsm_constraints::multibody::{
     Beam, BeamElement, BeamId, End, Inertia, JointKind, Mechanism, NodeId, Pose, SectionMass,
     SectionStiffness,
 };
 use nsm_model::{State, System, SystemError};
+
+pub(super) use scenarios::scenarios;
 
 /// Elements of the beam.
 pub const ELEMENTS: usize = 20;
