@@ -3,12 +3,13 @@
 //! The projection is orthogonal in the metric of the mass (unit mass where there is none):
 //! $$ q \leftarrow q - M^{-1} F^\top (F M^{-1} F^\top)^{+} f(q), \qquad
 //!    v \leftarrow v - M^{-1} F^\top (F M^{-1} F^\top)^{+} (F v + f_t), $$
-//! the first repeated to convergence. The pseudo-inverse lets redundant constraints pass.
+//! the first repeated to convergence. Redundant constraints pass: one independent set of them is corrected, and
+//! what the others have left must be round-off. The cost is linear for chains ([`ConstrainedMass`]).
 
-use nsm_constraints::Rows;
-use nsm_solvers::small::gram::PivotedCholesky;
+use nsm_constraints::{Rows, Switching};
+use nsm_solvers::LinearError;
 
-use crate::{State, System, SystemError};
+use crate::{ConstrainedMass, State, System, SystemError};
 
 /// How far a start may be from its constraints, in the units of the constraints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,144 +85,157 @@ fn active_mode<'a>(
     Ok(Some((rows, switching.local(state.mode, &state.q, local))))
 }
 
-/// Moves a start onto the equality constraints that hold in every mode, on position and on velocity level.
+/// Moves a start onto the equality constraints, those of its mode included, on position and on velocity level.
+///
+/// The mode stays what it is.
 ///
 /// # Errors
-/// A mass that depends on the configuration is refused. If the Newton iteration does not converge; the state is then unchanged.
+/// A mass that depends on the configuration is refused, and a mode that the system does not have. If the Newton
+/// iteration does not converge, the worst constraint is named; the state is then unchanged.
 pub fn project_start(system: &System, state: &mut State) -> Result<(), SystemError> {
     const ITERATIONS: usize = 50;
     system.require_constant_mass("the projection of a start")?;
     check_finite(system, state)?;
-    let rows = system.equalities();
-    if rows.is_empty() {
+    let mut projector = Projector::new(system, state.mode)?;
+    if projector.residual.is_empty() {
         return Ok(());
     }
-    let mut projector = Projector::new(system);
     let mut projected = state.clone();
-    let mut residual = vec![0.0; rows.len()];
     let mut before = projected.q.clone();
     let mut iterations = 0;
     loop {
-        rows.values(&projected.q, projected.t, &mut residual);
+        projector.values(&projected.q, projected.t);
         // Newton has converged when its step is round-off of the positions.
         let moved = projected.q.iter().zip(&before).map(|(a, b)| (a - b).abs() / (1.0 + b.abs()));
         let converged = iterations > 0 && moved.fold(0.0, f64::max) <= 4.0 * f64::EPSILON;
-        let exact = residual.iter().all(|r| *r == 0.0);
+        let exact = projector.residual.iter().all(|r| *r == 0.0);
         if exact || converged {
             break;
         }
-        let worst = (0..rows.len())
-            .max_by(|&a, &b| residual[a].abs().total_cmp(&residual[b].abs()))
-            .unwrap_or(0);
-        if iterations == ITERATIONS || !residual[worst].is_finite() {
-            let constraint = rows.name(worst).to_owned();
-            return Err(SystemError::Projection {
-                constraint,
-                residual: residual[worst],
-                iterations,
-            });
+        let (_, worst) = projector.worst();
+        if iterations == ITERATIONS || !worst.is_finite() {
+            return Err(projector.failure(iterations));
         }
         before.copy_from_slice(&projected.q);
-        projector.correct(system, &before, projected.t, &residual, &mut projected.q)?;
+        projector.gradients(&before, projected.t);
+        projector.correct(&mut projected.q).map_err(|_| projector.failure(iterations))?;
         iterations += 1;
     }
     // Contradictory constraints converge too, to a compromise: what is left must be round-off as well.
-    projector.gradients(system, &projected.q, projected.t);
-    for (i, &left) in residual.iter().enumerate() {
-        let scale: f64 = rows
-            .columns(i)
-            .iter()
-            .zip(projector.row(rows, i))
-            .map(|(&c, g)| (g * projected.q[c]).abs())
-            .sum();
-        if left.abs() > 1e-12 * (1.0 + scale) {
-            return Err(SystemError::Projection {
-                constraint: rows.name(i).to_owned(),
-                residual: left,
-                iterations,
-            });
-        }
-    }
-    let mut gradients = vec![0.0; rows.entries()];
-    rows.gradients(&projected.q, projected.t, &mut gradients);
-    rows.velocities(&projected.q, projected.t, &gradients, &projected.v, &mut residual);
-    projector.correct(system, &projected.q, projected.t, &residual, &mut projected.v)?;
+    projector.gradients(&projected.q, projected.t);
+    projector.check_round_off(&projected.q, iterations)?;
+    projector.velocities(&projected.q, &projected.v, projected.t);
+    projector.correct(&mut projected.v).map_err(|_| projector.failure(iterations))?;
     system.mass().multiply(&projected.v, &mut projected.p);
     *state = projected;
     Ok(())
 }
 
 /// Workspace of the mass-orthogonal correction $x \leftarrow x - M^{-1} F^\top (F M^{-1} F^\top)^+ r$.
-struct Projector {
+struct Projector<'a> {
+    /// Rows that hold in every mode, then those of the mode, with the coordinates to evaluate them at.
+    bundles: Vec<&'a Rows>,
+    switching: Option<(&'a Switching, i64)>,
+    local: Vec<f64>,
+    saddle: ConstrainedMass,
+    /// Bundle after bundle.
     gradients: Vec<f64>,
-    gram: Vec<f64>,
-    factor: PivotedCholesky,
+    residual: Vec<f64>,
     multipliers: Vec<f64>,
+    zero: Vec<f64>,
+    step: Vec<f64>,
 }
 
-impl Projector {
-    fn new(system: &System) -> Self {
-        let rows = system.equalities();
-        let m = rows.len();
-        Self {
-            gradients: vec![0.0; rows.entries()],
-            gram: vec![0.0; m * m],
-            factor: PivotedCholesky::new(m),
+impl<'a> Projector<'a> {
+    fn new(system: &'a System, mode: i64) -> Result<Self, SystemError> {
+        let mut bundles = vec![system.equalities()];
+        if let Some(switching) = system.switching() {
+            bundles.push(switching.rows(mode).ok_or(SystemError::Uncovered)?);
+        }
+        let (n, m) = (system.dimension(), bundles.iter().map(|rows| rows.len()).sum());
+        Ok(Self {
+            saddle: ConstrainedMass::filled(system.mass(), &bundles)?,
+            gradients: vec![0.0; bundles.iter().map(|rows| rows.entries()).sum()],
+            bundles,
+            switching: system.switching().map(|switching| (switching, mode)),
+            local: vec![0.0; n],
+            residual: vec![0.0; m],
             multipliers: vec![0.0; m],
+            zero: vec![0.0; n],
+            step: vec![0.0; n],
+        })
+    }
+
+    /// Calls `visit` with each bundle, its coordinates, its part of the gradients and of the residual.
+    fn visit(&mut self, q: &[f64], visit: impl Fn(&Rows, &[f64], &mut [f64], &mut [f64])) {
+        let (mut gradients, mut residual) = (&mut self.gradients[..], &mut self.residual[..]);
+        for (k, rows) in self.bundles.iter().enumerate() {
+            let (own, rest) = gradients.split_at_mut(rows.entries());
+            let (values, others) = residual.split_at_mut(rows.len());
+            (gradients, residual) = (rest, others);
+            let at = match self.switching {
+                Some((switching, mode)) if k == 1 => switching.local(mode, q, &mut self.local),
+                _ => q,
+            };
+            visit(rows, at, own, values);
         }
     }
 
-    fn gradients(&mut self, system: &System, q: &[f64], t: f64) {
-        system.equalities().gradients(q, t, &mut self.gradients);
+    fn values(&mut self, q: &[f64], t: f64) {
+        self.visit(q, |rows, at, _, out| rows.values(at, t, out));
     }
 
-    fn row(&self, rows: &Rows, i: usize) -> &[f64] {
-        &self.gradients[rows.span(i)]
+    fn gradients(&mut self, q: &[f64], t: f64) {
+        self.visit(q, |rows, at, out, _| rows.gradients(at, t, out));
     }
 
-    fn correct(
-        &mut self,
-        system: &System,
-        q: &[f64],
-        t: f64,
-        r: &[f64],
-        x: &mut [f64],
-    ) -> Result<(), SystemError> {
-        let rows = system.equalities();
-        let m = rows.len();
-        self.gradients(system, q, t);
-        for i in 0..m {
-            let column = weighted_row(system, rows, i, &self.gradients);
-            for j in 0..m {
-                self.gram[j * m + i] = rows.row_dot(j, &self.gradients, &column);
-            }
+    fn velocities(&mut self, q: &[f64], v: &[f64], t: f64) {
+        self.visit(q, |rows, at, gradients, out| rows.velocities(at, t, gradients, v, out));
+    }
+
+    /// Corrects `x` by the residual, with the gradients evaluated last.
+    fn correct(&mut self, x: &mut [f64]) -> Result<(), LinearError> {
+        self.saddle.factorise(&self.gradients)?;
+        let (step, multipliers) = (&mut self.step, &mut self.multipliers);
+        self.saddle.solve(&self.zero, &self.residual, step, multipliers)?;
+        for (x, d) in x.iter_mut().zip(step) {
+            *x -= *d;
         }
-        let failed = |_| SystemError::Projection {
-            constraint: rows.name(0).to_owned(),
-            residual: f64::NAN,
-            iterations: 0,
-        };
-        self.factor.factor(m, &self.gram, 1e-12).map_err(failed)?;
-        self.factor.solve_minimum_norm(r, &mut self.multipliers).map_err(failed)?;
-        for i in 0..m {
-            for (x, w) in x.iter_mut().zip(weighted_row(system, rows, i, &self.gradients)) {
-                *x -= self.multipliers[i] * w;
+        Ok(())
+    }
+
+    fn check_round_off(&self, q: &[f64], iterations: usize) -> Result<(), SystemError> {
+        let (mut entry, mut row) = (0, 0);
+        for rows in &self.bundles {
+            for i in 0..rows.len() {
+                let columns = rows.columns(i);
+                let gradient = &self.gradients[entry..entry + columns.len()];
+                let terms = gradient.iter().zip(columns).map(|(g, &c)| (g * q[c]).abs());
+                let (scale, left) = (terms.sum::<f64>(), self.residual[row]);
+                if left.is_nan() || left.abs() > 1e-12 * (1.0 + scale) {
+                    let constraint = rows.name(i).to_owned();
+                    return Err(SystemError::Projection { constraint, residual: left, iterations });
+                }
+                entry += columns.len();
+                row += 1;
             }
         }
         Ok(())
     }
-}
 
-/// $M^{-1} \nabla f_i$, with unit mass where there is none.
-fn weighted_row(system: &System, rows: &Rows, i: usize, gradients: &[f64]) -> Vec<f64> {
-    let n = system.dimension();
-    let (mut row, mut weighted) = (vec![0.0; n], vec![0.0; n]);
-    rows.add_row(i, gradients, 1.0, &mut row);
-    system.mass().solve(&row, &mut weighted);
-    for &c in system.mass().massless() {
-        weighted[c] = row[c];
+    /// The row that is violated most; NaN counts as largest.
+    fn worst(&self) -> (usize, f64) {
+        let size = |x: f64| if x.is_nan() { f64::INFINITY } else { x.abs() };
+        let entries = self.residual.iter().copied().enumerate();
+        entries.max_by(|a, b| size(a.1).total_cmp(&size(b.1))).unwrap_or((0, 0.0))
     }
-    weighted
+
+    fn failure(&self, iterations: usize) -> SystemError {
+        let (row, residual) = self.worst();
+        let mut names = self.bundles.iter().flat_map(|rows| rows.names());
+        let constraint = names.nth(row).cloned().unwrap_or_default();
+        SystemError::Projection { constraint, residual, iterations }
+    }
 }
 
 fn check_finite(system: &System, state: &State) -> Result<(), SystemError> {
