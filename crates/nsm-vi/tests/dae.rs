@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::auto;
 use nsm_constraints::{Affine, Expr, Scalar};
-use nsm_model::{Mass, State, Stepper, System};
+use nsm_model::{Mass, State, Stepper, System, steps_between};
 use nsm_vi::{Conserving, Quadrature, Variational};
 
 /// The text of a reference file, or a loud message.
@@ -40,7 +40,7 @@ fn number(text: &str, key: &str) -> f64 {
 fn check(system: &System, start: &State, end: f64, h: f64, exact: &[f64], bound: f64) {
     let run = |stepper: &mut dyn Stepper<State = State>| {
         let mut state = start.clone();
-        let steps = (end / stepper.step_size()).round() as usize;
+        let steps = steps_between(start.t, end, stepper.step_size()).unwrap();
         for _ in 0..steps {
             stepper.step(&mut state).unwrap();
         }
@@ -148,7 +148,7 @@ impl Expr for Spring {
 /// and minus the last coordinate if the arms end in a free point. Turned by $\tau = \pi/2$, cosines are sines.
 struct Arms {
     /// Length $r$, offset $\omega$, and the coordinates that add up to the angle.
-    arms: Vec<(f64, f64, Vec<usize>)>,
+    list: Vec<(f64, f64, Vec<usize>)>,
     turn: f64,
     constant: f64,
     point: Option<usize>,
@@ -156,7 +156,7 @@ struct Arms {
 impl Expr for Arms {
     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
         let mut sum = T::from(self.constant);
-        for (length, offset, angles) in &self.arms {
+        for (length, offset, angles) in &self.list {
             let angle = angles.iter().fold(T::from(offset - self.turn), |a, &k| a + q[k]);
             sum += angle.cos() * *length;
         }
@@ -205,7 +205,7 @@ fn andrews_squeezer_meets_its_reference_at_second_order() {
         [(0.0, p("xa"), p("xb")), (FRAC_PI_2, p("ya"), p("yb"))].into_iter().enumerate()
     {
         let crank = || vec![(p("rr"), 0.0, vec![0]), (-p("d"), 0.0, vec![0, 1])];
-        let row = |arms, constant, point| Arms { arms, turn, constant, point };
+        let row = |arms, constant, point| Arms { list: arms, turn, constant, point };
         let closed = |block: &[usize], ends: &[(f64, f64, Vec<usize>)], at: f64| {
             auto(row([&crank()[..], ends].concat(), -at, None), block)
         };
