@@ -29,6 +29,12 @@ pub(crate) enum Error {
     Interrupted { name: String },
     #[error("`{name}` is neither a paper, nor an experiment, nor a problem file")]
     UnknownExperiment { name: String },
+    #[error("`{name}` cannot make the reference: it is none of the methods that fit ({known})")]
+    Reference { name: String, known: String },
+    #[error("none of the methods fits the problem")]
+    NothingFits,
+    #[error("{0} is not a positive number")]
+    Positive(f64),
     #[error("{0} check(s) do not hold")]
     Refuted(usize),
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 mod bench_table;
+mod compare;
 mod error;
 mod page;
 mod plot;
@@ -30,6 +31,8 @@ enum Command {
     Reproduce(reproduce::Args),
     /// Make the runs of a problem file
     Run(run::Args),
+    /// Compare methods on the problem of a file
+    Compare(compare::Args),
     /// Check what the compiler does not: layering, docs, file sizes, formulas, citations
     Tidy,
     /// Write the median times of a crate's benches beside the peers' figures
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Reproduce(args) => reproduce::run(&workspace::root(), &args),
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Tidy => tidy::run(&workspace::root()),
         Command::BenchTable(args) => bench_table::run(&workspace::root(), &args),
     };

@@ -63,7 +63,8 @@ fn row(label: &str, results: &[RunResult], cell: impl Fn(&RunResult) -> String) 
     std::iter::once(label.to_owned()).chain(results.iter().map(cell)).collect()
 }
 
-fn align(rows: &[Vec<String>]) -> String {
+/// Rows with their columns aligned.
+pub(crate) fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {
         rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0)

@@ -1,7 +1,7 @@
 //! Records a run: samples at the asked instants, every event, and files that are readable at any time.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -178,8 +178,42 @@ pub(crate) struct Recorder<'a, L> {
 }
 
 struct Files {
-    samples: BufWriter<File>,
-    events: BufWriter<File>,
+    samples: Lines,
+    events: Lines,
+}
+
+/// A file that holds whole lines at any time, also after the program was killed.
+struct Lines {
+    file: File,
+    pending: String,
+}
+
+impl Lines {
+    /// Lines are kept back until there are this many bytes of them.
+    const ENOUGH: usize = 8192;
+
+    fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: File::create(path)?, pending: String::new() })
+    }
+
+    /// Adds a line made of fields.
+    fn push(&mut self, fields: impl IntoIterator<Item = String>) -> io::Result<()> {
+        for (i, field) in fields.into_iter().enumerate() {
+            if i > 0 {
+                self.pending.push(',');
+            }
+            self.pending.push_str(&field);
+        }
+        self.pending.push('\n');
+        if self.pending.len() >= Self::ENOUGH { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what was kept back, in one piece.
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.file.write_all(self.pending.as_bytes());
+        self.pending.clear();
+        written
+    }
 }
 
 impl<'a, L> Recorder<'a, L> {
@@ -220,19 +254,15 @@ impl<'a, L> Recorder<'a, L> {
     /// Also writes `NAME.csv` and `NAME-events.csv` while the run goes on.
     pub(crate) fn writing_to(mut self, folder: &Path, name: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        let open = |file: String| File::create(folder.join(file)).map(BufWriter::new);
+        let open = |file: String| Lines::create(&folder.join(file));
         let mut files = Files {
             samples: open(format!("{name}.csv"))?,
             events: open(format!("{name}-events.csv"))?,
         };
-        writeln!(
-            files.samples,
-            "{}",
-            self.recording.columns.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",")
-        )?;
-        let states =
-            self.recording.state_columns.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
-        writeln!(files.events, "t,contacts,impulses,energy_change,{states}")?;
+        files.samples.push(self.recording.columns.iter().map(|c| quoted(c)))?;
+        let heads = ["t", "contacts", "impulses", "energy_change"].map(str::to_owned);
+        let states = self.recording.state_columns.iter().map(|c| quoted(c));
+        files.events.push(heads.into_iter().chain(states))?;
         files.samples.flush()?;
         files.events.flush()?;
         self.files = Some(files);
@@ -276,7 +306,7 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
                 state: row,
             };
             if let Some(files) = &mut self.files {
-                keep(&mut self.failure, write_event(&mut files.events, &record));
+                keep(&mut self.failure, files.events.push(event_fields(&record)));
             }
             self.recording.events.push(record);
         }
@@ -295,8 +325,10 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
         if self.sampling.takes(step, self.steps) {
             let row = measured(self.layout);
             if let Some(files) = &mut self.files {
-                let written =
-                    write_row(&mut files.samples, &row).and_then(|()| files.events.flush());
+                // Full precision: the shortest decimal that reads back as the same number.
+                let written = files.samples.push(row.iter().map(|x| format!("{x:?}")));
+                let written = written.and_then(|()| files.samples.flush());
+                let written = written.and_then(|()| files.events.flush());
                 keep(&mut self.failure, written);
             }
             self.recording.samples.push(row);
@@ -313,27 +345,16 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
     }
 }
 
-/// Full precision: the shortest decimal that reads back as the same number.
-fn write_row(out: &mut impl Write, row: &[f64]) -> io::Result<()> {
-    for (i, x) in row.iter().enumerate() {
-        write!(out, "{}{x:?}", if i == 0 { "" } else { "," })?;
-    }
-    writeln!(out)?;
-    out.flush()
-}
-
-fn write_event(out: &mut impl Write, event: &EventRecord) -> io::Result<()> {
+/// The fields of an event in full precision; those of several contacts are separated by semicolons.
+fn event_fields(event: &EventRecord) -> impl Iterator<Item = String> {
     let impulses: Vec<String> = event.impulses.iter().map(|x| format!("{x:?}")).collect();
-    let state: Vec<String> = event.state.iter().map(|x| format!("{x:?}")).collect();
-    writeln!(
-        out,
-        "{:?},{},{},{:?},{}",
-        event.t,
+    let first = [
+        format!("{:?}", event.t),
         quoted(&event.contacts.join(";")),
         impulses.join(";"),
-        event.energy_change,
-        state.join(",")
-    )
+        format!("{:?}", event.energy_change),
+    ];
+    first.into_iter().chain(event.state.iter().map(|x| format!("{x:?}")))
 }
 
 /// A CSV field, in quotes where it needs them.
