@@ -5,12 +5,13 @@ use std::error::Error;
 use nsm_alpha::{
     ClassicalAlpha, Coefficients, EventDriven, Index, MoreauJean, NewtonOptions, Nsga, Variant,
 };
+use nsm_constraints::multibody::Mechanism;
 use nsm_model::{State, Stepper, System, SystemError};
 use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, ContactForce, Direct, DiscreteSmooth, Energy,
     EventHandling, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Projection, ProjectionMatrix,
-    Quadrature, Restitution, Strength, Tolerances, Variational,
+    Quadrature, Restitution, Strength, Tolerances, Unknowns, Variational,
 };
 
 use super::ProblemError;
@@ -153,7 +154,7 @@ impl Method {
         Ok((name, read(reader, step)?))
     }
 
-    /// Binds the method to a system.
+    /// Binds the method to a system, and to the kinematics of its mechanism if it is one.
     ///
     /// # Errors
     /// If it does not fit; the message says which methods do.
@@ -161,6 +162,7 @@ impl Method {
         &self,
         system: &'a System,
         start: &State,
+        mechanism: Option<&Mechanism>,
     ) -> Result<Box<dyn Stepper<State = State> + 'a>, Box<dyn Error + Send + Sync>> {
         Ok(match self {
             Self::Variational(m) => Box::new(m.stepper(system)?),
@@ -169,7 +171,12 @@ impl Method {
             Self::Direct(m) => Box::new(m.stepper(system)?),
             Self::Newmark(m) => Box::new(m.stepper(system)?),
             Self::Hybrid(m) => Box::new(m.stepper(system)?),
-            Self::NullSpace(m) => Box::new(m.stepper(system)?),
+            Self::NullSpace(m) => match mechanism {
+                Some(mechanism) if m.unknowns == Unknowns::Increment => {
+                    in_joint_freedoms(m, system, mechanism)?
+                }
+                _ => Box::new(m.stepper(system)?),
+            },
             Self::Conserving(m) => Box::new(m.stepper(system)?),
             Self::Alpha(m) => Box::new(m.stepper(system, start)?),
             Self::EventDriven(m) => Box::new(m.stepper(system, start)?),
@@ -203,6 +210,20 @@ impl Method {
             )),
         }
     }
+}
+
+/// Steps in the freedoms of the joints: those of the tree, or with loops closed.
+fn in_joint_freedoms<'a>(
+    method: &NullSpace,
+    system: &'a System,
+    mechanism: &Mechanism,
+) -> Result<Box<dyn Stepper<State = State> + 'a>, Box<dyn Error + Send + Sync>> {
+    let tree = mechanism.tree();
+    Ok(if tree.closing().is_empty() {
+        Box::new(method.stepper_with(system, tree)?)
+    } else {
+        Box::new(method.stepper_with(system, mechanism.closure()?)?)
+    })
 }
 
 /// Names of the methods for rigid bodies, or for systems in coordinates.

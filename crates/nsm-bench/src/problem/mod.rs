@@ -29,12 +29,15 @@ mod error;
 mod expect;
 mod film;
 mod method;
+mod multibody;
+mod parts;
 mod picture;
 mod reader;
 mod record;
 mod result;
 mod rewrite;
 mod rigid;
+mod start_velocity;
 
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
@@ -47,9 +50,11 @@ pub use result::{RunResult, lookup};
 use std::path::Path;
 use std::time::Instant;
 
+use nsm_constraints::multibody::Mechanism;
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps, steps_between};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
 use nsm_vi::{Projected, Projection};
+use parts::Parts;
 use reader::{Reader, Source};
 use record::Recorder;
 use toml::de::DeTable;
@@ -81,6 +86,15 @@ pub enum Subject {
         /// The state at the start.
         start: State,
     },
+    /// Rigid bodies, particles and beams on joints.
+    Mechanism {
+        /// The parts and how they are joined.
+        mechanism: Box<Mechanism>,
+        /// The mechanics, in the coordinates of the parts.
+        system: Box<System>,
+        /// The state at the start.
+        start: State,
+    },
     /// Rigid bodies over planes.
     Rigid {
         /// Bodies, planes and gravity.
@@ -93,7 +107,7 @@ pub enum Subject {
 impl Subject {
     fn start_time(&self) -> f64 {
         match self {
-            Self::Coordinates { start, .. } => start.t,
+            Self::Coordinates { start, .. } | Self::Mechanism { start, .. } => start.t,
             Self::Rigid { start, .. } => start.t,
         }
     }
@@ -196,16 +210,15 @@ impl Problem {
     ) -> Result<RunResult, ProblemError> {
         match &self.subject {
             Subject::Coordinates { system, start } => {
-                let mut stepper = run
-                    .method
-                    .stepper(system, start)
-                    .map_err(|e| run.place.error(e.to_string()))?;
-                if let Some(projection) = &run.projection {
-                    let projected = Projected::new(system, stepper, projection);
-                    stepper = Box::new(projected.map_err(|e| run.place.system(&e))?);
-                }
+                let mut stepper = run.stepper(system, start, None)?;
                 let mut probe = SystemProbe::new(system);
                 drive(run, &mut *stepper, &mut probe, &**system, start.clone(), folder, watch)
+            }
+            Subject::Mechanism { mechanism, system, start } => {
+                let mut stepper = run.stepper(system, start, Some(mechanism))?;
+                let mut probe = SystemProbe::new(system);
+                let layout = Parts { mechanism, system };
+                drive(run, &mut *stepper, &mut probe, &layout, start.clone(), folder, watch)
             }
             Subject::Rigid { world, start } => {
                 let mut stepper = run
@@ -243,10 +256,15 @@ fn parse_table(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ProblemError> {
 fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
     let bodies = reader.tables("body")?;
     let Some(table) = reader.table("system")? else {
-        if bodies.is_empty() {
+        if bodies.is_empty() && !multibody::is_mechanism(reader, &bodies) {
             return Err(reader.place().error(
-                "the file describes nothing that moves: give `[system]` with coordinates and formulas, or a `[[body]]`",
+                "the file describes nothing that moves: give `[system]` with coordinates and formulas, or a `[[body]]`, `[[beam]]` or `[[point_mass]]`",
             ));
+        }
+        if multibody::is_mechanism(reader, &bodies) {
+            let (mechanism, system, start) = multibody::read_mechanism(reader, &bodies)?;
+            let (mechanism, system) = (Box::new(mechanism), Box::new(system));
+            return Ok(Subject::Mechanism { mechanism, system, start });
         }
         let (world, start) = rigid::read_world(reader, &bodies)?;
         return Ok(Subject::Rigid { world, start });
@@ -281,6 +299,26 @@ fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, ProblemError> {
 }
 
 impl Run {
+    /// The method of the run bound to a system, with the projection that follows it.
+    fn stepper<'a>(
+        &self,
+        system: &'a System,
+        start: &State,
+        mechanism: Option<&Mechanism>,
+    ) -> Result<Box<dyn Stepper<State = State> + 'a>, ProblemError> {
+        let stepper = self
+            .method
+            .stepper(system, start, mechanism)
+            .map_err(|e| self.place.error(e.to_string()))?;
+        Ok(match &self.projection {
+            None => stepper,
+            Some(projection) => {
+                let projected = Projected::new(system, stepper, projection);
+                Box::new(projected.map_err(|e| self.place.system(&e))?)
+            }
+        })
+    }
+
     fn read(reader: &Reader<'_>, subject: &Subject) -> Result<Self, ProblemError> {
         let step = reader.require("step", reader.positive("step")?, "the step size")?;
         let (method_name, method) = Method::read(reader, step)?;

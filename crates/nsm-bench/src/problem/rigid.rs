@@ -97,11 +97,21 @@ fn either(
     }
 }
 
-fn read_inertia(reader: &Reader<'_>) -> Result<Option<Mat3>, ProblemError> {
-    if reader.is_matrix("inertia") {
-        return read_matrix(reader, "inertia");
+pub(super) fn read_inertia(reader: &Reader<'_>) -> Result<Option<Mat3>, ProblemError> {
+    read_tensor(reader, "inertia")
+}
+
+/// `euler`: the Euler tensor $\int \rho\rho^\top dm$.
+pub(super) fn read_euler(reader: &Reader<'_>) -> Result<Option<Mat3>, ProblemError> {
+    read_tensor(reader, "euler")
+}
+
+/// A symmetric tensor by its principal values or as a matrix.
+fn read_tensor(reader: &Reader<'_>, key: &'static str) -> Result<Option<Mat3>, ProblemError> {
+    if reader.is_matrix(key) {
+        return read_matrix(reader, key);
     }
-    Ok(reader.vector::<3>("inertia")?.map(|principal| Mat3::from_diagonal(&principal.into())))
+    Ok(reader.vector::<3>(key)?.map(|principal| Mat3::from_diagonal(&principal.into())))
 }
 
 fn read_matrix(reader: &Reader<'_>, key: &'static str) -> Result<Option<Mat3>, ProblemError> {
@@ -112,7 +122,7 @@ fn read_matrix(reader: &Reader<'_>, key: &'static str) -> Result<Option<Mat3>, P
     Ok(Some(Mat3::from_fn(|i, j| rows[i][j])))
 }
 
-fn read_rotation(reader: &Reader<'_>) -> Result<Mat3, ProblemError> {
+pub(super) fn read_rotation(reader: &Reader<'_>) -> Result<Mat3, ProblemError> {
     match (read_matrix(reader, "rotation")?, reader.vector::<4>("quaternion")?) {
         (Some(_), Some(_)) => {
             Err(reader.place_of("quaternion").error("give `rotation` or `quaternion`, not both"))
@@ -133,7 +143,7 @@ fn read_rotation(reader: &Reader<'_>) -> Result<Mat3, ProblemError> {
     }
 }
 
-fn read_shape(reader: &Reader<'_>) -> Result<Shape, ProblemError> {
+pub(super) fn read_shape(reader: &Reader<'_>) -> Result<Shape, ProblemError> {
     const KINDS: [&str; 8] = [
         "sphere",
         "ellipsoid",
