@@ -183,10 +183,12 @@ impl Method {
             Self::Nsga(m) => Box::new(m.stepper(system, start)?),
             Self::MoreauJean(m) => Box::new(m.stepper(system, start)?),
             Self::Lgvci(_) => {
-                let why = format!(
-                    "it moves rigid bodies (`[[body]]`); methods for `[system]` are {}",
-                    names(false)
-                );
+                let moved = if mechanism.is_some() {
+                    "bodies without joints; methods for joints"
+                } else {
+                    "rigid bodies (`[[body]]`); methods for `[system]`"
+                };
+                let why = format!("it moves {moved} are {}", names(false));
                 return Err(SystemError::DoesNotFit { method: "lgvci", why }.into());
             }
         })
@@ -205,7 +207,7 @@ impl Method {
         match self {
             Self::Lgvci(m) => m.stepper(world, start, step).map_err(|e| e.to_string()),
             _ => Err(format!(
-                "this method is for `[system]` in coordinates; for rigid bodies there is {}",
+                "this method knows no rigid bodies over planes; for them there is {}",
                 names(true)
             )),
         }

@@ -28,6 +28,7 @@ mod coordinates;
 mod error;
 mod expect;
 mod film;
+mod flexible;
 mod method;
 mod multibody;
 mod parts;
@@ -215,10 +216,14 @@ impl Problem {
                 drive(run, &mut *stepper, &mut probe, &**system, start.clone(), folder, watch)
             }
             Subject::Mechanism { mechanism, system, start } => {
-                let mut stepper = run.stepper(system, start, Some(mechanism))?;
-                let mut probe = SystemProbe::new(system);
-                let layout = Parts { mechanism, system };
-                drive(run, &mut *stepper, &mut probe, &layout, start.clone(), folder, watch)
+                drive_mechanism(run, (mechanism, system, start), folder, watch)
+            }
+            Subject::Rigid { world, start }
+                if world.planes().is_empty() && !matches!(run.method, Method::Lgvci(_)) =>
+            {
+                let (mechanism, system, start) =
+                    multibody::free_bodies(world, start).map_err(|e| run.place.system(&e))?;
+                drive_mechanism(run, (&mechanism, &system, &start), folder, watch)
             }
             Subject::Rigid { world, start } => {
                 let mut stepper = run
@@ -362,6 +367,19 @@ impl Run {
             place: reader.place().clone(),
         })
     }
+}
+
+/// Drives a mechanism to its end.
+fn drive_mechanism(
+    run: &Run,
+    (mechanism, system, start): (&Mechanism, &System, &State),
+    folder: Option<&Path>,
+    watch: Watch<'_>,
+) -> Result<RunResult, ProblemError> {
+    let mut stepper = run.stepper(system, start, Some(mechanism))?;
+    let mut probe = SystemProbe::new(system);
+    let layout = Parts { mechanism, system };
+    drive(run, &mut *stepper, &mut probe, &layout, start.clone(), folder, watch)
 }
 
 /// Drives any stepper to its end and packs up what it left.

@@ -1,12 +1,13 @@
 //! `[[body]]` with `[[joint]]`, `[[beam]]`, `[[point_mass]]` and `[[load]]`: mechanisms by directors.
 
 use nsm_constraints::multibody::{
-    Beam, End, Inertia, JointKind, Mechanism, MechanismError, NodeId, Pose, SectionMass,
-    SectionStiffness,
+    End, Inertia, JointKind, Mechanism, MechanismError, NodeId, Pose,
 };
 use nsm_geom::{Mat3, Vec3};
-use nsm_model::{State, System, Tolerance, check_start, project_start};
+use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
+use nsm_vi::rigid::{RigidState, RigidWorld};
 
+use super::flexible::{read_beam, read_load};
 use super::reader::Reader;
 use super::rigid::{read_euler, read_inertia, read_rotation, read_shape};
 use super::start_velocity::{Given, along_joints};
@@ -57,6 +58,7 @@ pub(crate) fn read_mechanism(
     let hanging = set_root_velocities(&mut mechanism, given)?;
     let place = reader.place();
     let (system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
+    let system = with_momenta(system, &mechanism);
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
             "`{}` hangs on joints and has a velocity of its own: give rates of joints or velocities of such bodies, not both",
@@ -70,12 +72,53 @@ pub(crate) fn read_mechanism(
     Ok((mechanism, system, state))
 }
 
+/// Bodies that meet no plane, as a mechanism: methods for coordinates move them too.
+pub(crate) fn free_bodies(
+    world: &RigidWorld,
+    start: &RigidState,
+) -> Result<(Mechanism, System, State), SystemError> {
+    let mut mechanism = Mechanism::new().with_gravity((*world.gravity()).into())?;
+    for (body, state) in world.bodies().iter().zip(&start.bodies) {
+        let rotation = &state.pose.rot;
+        let pose = Pose {
+            position: state.pose.x.into(),
+            directors: std::array::from_fn(|i| rotation.column(i).into_owned().into()),
+        };
+        let inertia = Inertia::from_tensor(body.mass(), rows(body.inertia()));
+        let node = mechanism.add_body(body.name(), inertia, pose)?;
+        let angular = rotation * (body.inverse_inertia() * state.pi);
+        mechanism.set_velocity(node, (state.gamma * body.inverse_mass()).into(), angular.into())?;
+    }
+    let (system, mut state) = System::of(&mechanism)?;
+    state.t = start.t;
+    let system = with_momenta(system, &mechanism);
+    Ok((mechanism, system, state))
+}
+
+/// Tracks the momentum `px` to `pz` and the angular momentum `Lx` to `Lz` about the origin, of all parts together.
+fn with_momenta(mut system: System, mechanism: &Mechanism) -> System {
+    // Every point and every director carries a momentum; directors do not move with the whole.
+    let (mut points, mut vectors) = (Vec::new(), Vec::new());
+    for (_, node) in mechanism.nodes() {
+        let range = mechanism.coordinates(node);
+        points.push(range.start);
+        vectors.extend(range.step_by(3));
+    }
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let coordinates: Vec<usize> = points.iter().map(|first| first + k).collect();
+        system =
+            system.with_invariant(Invariant::linear_momentum(format!("p{axis}"), &coordinates));
+    }
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let pairs: Vec<[usize; 2]> =
+            vectors.iter().map(|first| [first + (k + 1) % 3, first + (k + 2) % 3]).collect();
+        system = system.with_invariant(Invariant::angular_momentum(format!("L{axis}"), &pairs));
+    }
+    system
+}
+
 /// `[start]` of a mechanism: an instant, and whether to move it onto its constraints.
-fn read_start(
-    reader: &Reader<'_>,
-    system: &System,
-    state: &mut State,
-) -> Result<(), ProblemError> {
+fn read_start(reader: &Reader<'_>, system: &System, state: &mut State) -> Result<(), ProblemError> {
     let Some(table) = reader.table("start")? else { return Ok(()) };
     state.t = table.number("t")?.unwrap_or(0.0);
     let project = table.flag("project")?.unwrap_or(false);
@@ -86,11 +129,11 @@ fn read_start(
     check_start(system, state, Tolerance::default()).map_err(|e| table.place().system(&e))
 }
 
-fn refused(place: &Place, error: &MechanismError) -> ProblemError {
+pub(super) fn refused(place: &Place, error: &MechanismError) -> ProblemError {
     place.error(error.to_string())
 }
 
-fn name_of(reader: &Reader<'_>, kind: &str, index: usize) -> Result<String, ProblemError> {
+pub(super) fn name_of(reader: &Reader<'_>, kind: &str, index: usize) -> Result<String, ProblemError> {
     Ok(reader.text("name")?.map_or_else(|| format!("{kind}{}", index + 1), str::to_owned))
 }
 
@@ -104,8 +147,7 @@ fn read_body(
     let shape = reader.table("shape")?.map(|table| read_shape(&table)).transpose()?;
     let inertia = match (read_euler(reader)?, read_inertia(reader)?, shape) {
         (Some(_), Some(_), _) => {
-            let message =
-                "give `euler` (the integral of ρρᵀ) or `inertia`, not both: one follows from the other";
+            let message = "give `euler` (the integral of ρρᵀ) or `inertia`, not both: one follows from the other";
             return Err(reader.place_of("inertia").error(message));
         }
         (Some(euler), None, _) => Inertia { mass, euler: rows(&euler) },
@@ -224,104 +266,36 @@ fn read_joint(
 
 /// The ground, a body, or a node of a beam: `beam[3]`, `beam.start`, `beam.middle`, `beam.end`.
 fn end_named(mechanism: &Mechanism, name: &str, place: &Place) -> Result<End, ProblemError> {
-    if name == "ground" { Ok(End::Ground) } else { node_named(mechanism, name, place).map(End::Node) }
+    if name == "ground" {
+        Ok(End::Ground)
+    } else {
+        node_named(mechanism, name, place).map(End::Node)
+    }
 }
 
-fn node_named(mechanism: &Mechanism, name: &str, place: &Place) -> Result<NodeId, ProblemError> {
+pub(super) fn node_named(mechanism: &Mechanism, name: &str, place: &Place) -> Result<NodeId, ProblemError> {
     let along_beam = || {
         let (beam, part) = name.rsplit_once('.')?;
         let nodes = mechanism.beam_nodes(mechanism.beam(beam)?);
-        match part {
+        let node = match part {
             "start" => nodes.first(),
             "middle" if nodes.len() % 2 == 1 => nodes.get(nodes.len() / 2),
             "end" => nodes.last(),
             _ => None,
-        }
-        .copied()
+        };
+        node.copied()
     };
     mechanism.node(name).or_else(along_beam).ok_or_else(|| {
-        let known: Vec<&str> = mechanism.node_names().collect();
+        let known: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
         let hint = nearest(name, known.iter().copied())
             .map_or_else(String::new, |close| format!(", did you mean `{close}`?"));
         let list = if known.len() > 12 { &known[..12] } else { &known[..] };
         let more = if known.len() > 12 { ", …" } else { "" };
         place.error(format!(
-            "there is no body `{name}`{hint} (known: ground, {}{more}; nodes of a beam are `beam[0]`, `beam.start`, `beam.end`)",
+            "there is no body `{name}`{hint} (known: ground, {}{more}; a beam has `beam[0]`, `beam[1]`, …, `beam.start`, `beam.middle`, `beam.end`)",
             list.join(", ")
         ))
     })
-}
-
-fn read_beam(
-    reader: &Reader<'_>,
-    index: usize,
-    mechanism: &mut Mechanism,
-) -> Result<(), ProblemError> {
-    let name = name_of(reader, "beam", index)?;
-    let ends = reader.require(
-        "ends",
-        reader.matrix("ends")?,
-        "the two ends of the beam, as in `ends = [[0, 0, 0], [1, 0, 0]]`",
-    )?;
-    let points = |rows: &[Vec<f64>]| -> Option<Vec<[f64; 3]>> {
-        rows.iter().map(|row| <[f64; 3]>::try_from(row.as_slice()).ok()).collect()
-    };
-    let ends: [[f64; 3]; 2] = points(&ends).and_then(|p| p.try_into().ok()).ok_or_else(|| {
-        reader.place_of("ends").error("expected two points with three numbers each")
-    })?;
-    let elements =
-        reader.require("elements", reader.count("elements")?, "the number of elements")?;
-    let needed = |key: &'static str, what: &str| reader.require(key, reader.number(key)?, what);
-    let shear = pair(reader, "GA", "the shear stiffness, one number or one for d1 and one for d2")?;
-    let stiffness = SectionStiffness {
-        shear,
-        axial: needed("EA", "the stiffness against extension")?,
-        bending: [
-            needed("EI1", "the stiffness against bending about d1")?,
-            needed("EI2", "the stiffness against bending about d2")?,
-        ],
-        torsion: needed("GJ", "the stiffness against torsion")?,
-    };
-    let mass = SectionMass {
-        per_length: needed("mass", "the mass for each length")?,
-        directors: pair(
-            reader,
-            "inertia",
-            "the second moments of mass for each length, along d1 and d2",
-        )?,
-    };
-    let directors = read_triad(reader, ends)?;
-    reader.finish()?;
-    let beam = Beam::straight(ends, elements, directors, stiffness, mass);
-    mechanism.add_beam(&name, &beam).map_err(|e| refused(reader.place(), &e))?;
-    Ok(())
-}
-
-/// One number for both, or two.
-fn pair(reader: &Reader<'_>, key: &'static str, what: &str) -> Result<[f64; 2], ProblemError> {
-    if reader.is_number(key) {
-        return reader.require(key, reader.number(key)?.map(|x| [x, x]), what);
-    }
-    reader.require(key, reader.vector(key)?, what)
-}
-
-/// `triad = [d1, d2, d3]` with d3 along the beam; one that fits if it is left out.
-fn read_triad(
-    reader: &Reader<'_>,
-    ends: [[f64; 3]; 2],
-) -> Result<[[f64; 3]; 3], ProblemError> {
-    if let Some(rows) = reader.matrix("triad")? {
-        let triad: Option<Vec<[f64; 3]>> =
-            rows.iter().map(|row| <[f64; 3]>::try_from(row.as_slice()).ok()).collect();
-        return triad.and_then(|t| t.try_into().ok()).ok_or_else(|| {
-            reader.place_of("triad").error("expected three directors with three numbers each")
-        });
-    }
-    let along = (Vec3::from(ends[1]) - Vec3::from(ends[0])).normalize();
-    // The axis of the world that is most across the beam gives the plane of d1.
-    let across = Vec3::ith(along.iamin(), 1.0);
-    let d2 = along.cross(&across).normalize();
-    Ok([d2.cross(&along).into(), d2.into(), along.into()])
 }
 
 fn read_point_mass(
@@ -350,36 +324,6 @@ fn read_point_mass(
     Ok(velocity.map(|v| Given { name, node, place, velocity: Some(v.into()), angular: None }))
 }
 
-fn read_load(
-    reader: &Reader<'_>,
-    index: usize,
-    mechanism: &mut Mechanism,
-) -> Result<(), ProblemError> {
-    let name = name_of(reader, "load", index)?;
-    let target = reader.require(
-        "where",
-        reader.text("where")?,
-        "the body or node of a beam that it acts on, such as `\"beam.middle\"`",
-    )?;
-    let node = node_named(mechanism, target, &reader.place_of("where"))?;
-    let direction =
-        reader.require("direction", reader.vector("direction")?, "a vector of the world")?;
-    let rows = reader.require(
-        "table",
-        reader.matrix("table")?,
-        "pairs of time and value, as in `table = [[0, 0], [0.5, 100], [1, 0]]`",
-    )?;
-    let table: Option<Vec<(f64, f64)>> =
-        rows.iter().map(|row| <[f64; 2]>::try_from(row.as_slice()).ok().map(<(f64, f64)>::from)).collect();
-    let table = table.ok_or_else(|| {
-        reader.place_of("table").error("expected pairs of an instant and a value")
-    })?;
-    reader.finish()?;
-    mechanism
-        .add_load(&name, node, direction, &table)
-        .map_err(|e| refused(reader.place(), &e))
-}
-
 /// Gives velocities to bodies that hang on nothing; returns the others.
 fn set_root_velocities(
     mechanism: &mut Mechanism,
@@ -393,7 +337,7 @@ fn set_root_velocities(
             .set_velocity(body.node, array(body.velocity), array(body.angular))
             .map_err(|e| refused(&body.place, &e))?;
         match trial.start() {
-            Err(MechanismError::HangingVelocity { .. }) => hanging.push(body),
+            Err(MechanismError::Hanging { .. }) => hanging.push(body),
             _ => *mechanism = trial,
         }
     }

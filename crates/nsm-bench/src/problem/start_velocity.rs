@@ -76,8 +76,7 @@ pub(crate) fn along_joints(
             )));
         }
     }
-    let mut state =
-        State::new(system, &start.q, &v).map_err(|e| given[0].place.system(&e))?;
+    let mut state = State::new(system, &start.q, &v).map_err(|e| given[0].place.system(&e))?;
     state.t = start.t;
     Ok(state)
 }

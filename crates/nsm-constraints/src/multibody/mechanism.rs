@@ -157,6 +157,11 @@ impl Mechanism {
         Ok(JointId(self.joints.len() - 1))
     }
 
+    /// Nodes and particles with their names, in the order in which they were added.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, NodeId)> {
+        self.nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), NodeId(i)))
+    }
+
     /// Number of coordinates: twelve for each node, three for each particle.
     pub fn dimension(&self) -> usize {
         self.dimension
