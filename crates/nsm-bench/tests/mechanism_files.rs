@@ -210,6 +210,79 @@ fn velocities_of_bodies_on_joints_move_the_rest_along() {
     assert!(refused.contains("`bar` hangs on joints"), "{refused}");
 }
 
+/// A beam clamped at one end, pulled along its axis and let go.
+const BEAM: &str = r#"
+[[beam]]
+name = "beam"
+ends = [[0, 0, 0], [1, 0, 0]]
+elements = 4
+GA = [1000, 1000]
+EA = 2000
+EI1 = 10
+EI2 = 10
+GJ = 5
+mass = 1
+inertia = 0.01
+[[point_mass]]
+name = "end"
+where = "beam.end"
+mass = 2
+[[joint]]
+name = "clamp"
+type = "fixed"
+bodies = ["ground", "beam.start"]
+at = [0, 0, 0]
+[[load]]
+name = "pull"
+where = "beam.end"
+direction = [1, 0, 0]
+table = [[0, 0], [0.1, 5], [0.2, 0]]
+[[run]]
+method = "vi"
+step = 2e-3
+end = 1
+[[run]]
+method = "energy-momentum"
+step = 2e-3
+end = 1
+"#;
+
+#[test]
+fn a_pulled_beam_stays_straight_and_keeps_its_energy_after_the_load() {
+    for result in results(BEAM) {
+        let json = result.json();
+        let end = &json["final"]["bodies"]["beam[4]"]["position"];
+        for k in 1..3 {
+            assert!(end[k].as_f64().unwrap().abs() < 1e-12, "{}", result.name);
+        }
+        let energy = result.recording.column("E").unwrap();
+        let times = result.recording.column("t").unwrap();
+        let after: Vec<f64> =
+            times.iter().zip(&energy).filter(|(t, _)| **t > 0.21).map(|(_, e)| *e).collect();
+        let (low, high) = after
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &e| (a.min(e), b.max(e)));
+        assert!(low > 0.0, "the pull did work");
+        let band = (high - low) / high;
+        assert!(band < if result.name == "vi" { 1e-2 } else { 1e-10 }, "{}: {band:e}", result.name);
+    }
+    for (piece, replacement, expected) in [
+        ("elements = 4", "elements = 0", "beam"),
+        ("EA = 2000", "EA = -1", "EA"),
+        ("EA = 2000\n", "", "`EA` is missing"),
+        ("[[0, 0, 0], [1, 0, 0]]", "[[0, 0, 0], [0, 0, 0]]", "beam"),
+        ("[[0, 0, 0], [1, 0, 0]]", "[[0, 0, 0]]", "expected two points"),
+        ("\"beam.end\"\nmass", "\"beam.middl\"\nmass", "there is no body `beam.middl`"),
+        ("[0.1, 5]", "[0.3, 5]", "later than the one before"),
+        ("[0.1, 5]", "[0.1]", "pairs"),
+        ("inertia = 0.01", "inertia = 0.01\ntriad = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "beam"),
+        ("mass = 1\n", "mass = 1\nA = 3\n", "unknown key `A`"),
+    ] {
+        let found = message(&replaced(BEAM, piece, replacement));
+        assert!(found.contains(expected), "{replacement}: {found}");
+    }
+}
+
 #[test]
 fn each_kind_of_mistake_is_named() {
     for (piece, replacement, expected) in [

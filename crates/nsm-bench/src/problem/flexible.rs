@@ -61,10 +61,7 @@ fn pair(reader: &Reader<'_>, key: &'static str, what: &str) -> Result<[f64; 2], 
 }
 
 /// `triad = [d1, d2, d3]` with d3 along the beam; one that fits if it is left out.
-fn read_triad(
-    reader: &Reader<'_>,
-    ends: [[f64; 3]; 2],
-) -> Result<[[f64; 3]; 3], ProblemError> {
+fn read_triad(reader: &Reader<'_>, ends: [[f64; 3]; 2]) -> Result<[[f64; 3]; 3], ProblemError> {
     if let Some(rows) = reader.matrix("triad")? {
         let triad: Option<Vec<[f64; 3]>> =
             rows.iter().map(|row| <[f64; 3]>::try_from(row.as_slice()).ok()).collect();
@@ -98,13 +95,13 @@ pub(crate) fn read_load(
         reader.matrix("table")?,
         "pairs of time and value, as in `table = [[0, 0], [0.5, 100], [1, 0]]`",
     )?;
-    let table: Option<Vec<(f64, f64)>> =
-        rows.iter().map(|row| <[f64; 2]>::try_from(row.as_slice()).ok().map(<(f64, f64)>::from)).collect();
+    let table: Option<Vec<(f64, f64)>> = rows
+        .iter()
+        .map(|row| <[f64; 2]>::try_from(row.as_slice()).ok().map(<(f64, f64)>::from))
+        .collect();
     let table = table.ok_or_else(|| {
         reader.place_of("table").error("expected pairs of an instant and a value")
     })?;
     reader.finish()?;
-    mechanism
-        .add_load(&name, node, direction, &table)
-        .map_err(|e| refused(reader.place(), &e))
+    mechanism.add_load(&name, node, direction, &table).map_err(|e| refused(reader.place(), &e))
 }

@@ -51,7 +51,8 @@ pub use result::{RunResult, lookup};
 use std::path::Path;
 use std::time::Instant;
 
-use nsm_constraints::multibody::Mechanism;
+use nsm_constraints::multibody::{Mechanism, NodeId};
+use nsm_geom::Shape;
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps, steps_between};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
 use nsm_vi::{Projected, Projection};
@@ -91,6 +92,8 @@ pub enum Subject {
     Mechanism {
         /// The parts and how they are joined.
         mechanism: Box<Mechanism>,
+        /// Shapes of bodies that have one, to be drawn.
+        shapes: Vec<(NodeId, Shape)>,
         /// The mechanics, in the coordinates of the parts.
         system: Box<System>,
         /// The state at the start.
@@ -215,7 +218,7 @@ impl Problem {
                 let mut probe = SystemProbe::new(system);
                 drive(run, &mut *stepper, &mut probe, &**system, start.clone(), folder, watch)
             }
-            Subject::Mechanism { mechanism, system, start } => {
+            Subject::Mechanism { mechanism, system, start, .. } => {
                 drive_mechanism(run, (mechanism, system, start), folder, watch)
             }
             Subject::Rigid { world, start }
@@ -267,9 +270,7 @@ fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
             ));
         }
         if multibody::is_mechanism(reader, &bodies) {
-            let (mechanism, system, start) = multibody::read_mechanism(reader, &bodies)?;
-            let (mechanism, system) = (Box::new(mechanism), Box::new(system));
-            return Ok(Subject::Mechanism { mechanism, system, start });
+            return multibody::read_mechanism(reader, &bodies);
         }
         let (world, start) = rigid::read_world(reader, &bodies)?;
         return Ok(Subject::Rigid { world, start });

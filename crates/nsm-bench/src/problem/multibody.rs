@@ -3,7 +3,7 @@
 use nsm_constraints::multibody::{
     End, Inertia, JointKind, Mechanism, MechanismError, NodeId, Pose,
 };
-use nsm_geom::{Mat3, Vec3};
+use nsm_geom::{Mat3, Shape, Vec3};
 use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
@@ -11,7 +11,7 @@ use super::flexible::{read_beam, read_load};
 use super::reader::Reader;
 use super::rigid::{read_euler, read_inertia, read_rotation, read_shape};
 use super::start_velocity::{Given, along_joints};
-use super::{Place, ProblemError};
+use super::{Place, ProblemError, Subject};
 use crate::formula::nearest;
 
 /// Tables that make rigid bodies a mechanism.
@@ -26,7 +26,7 @@ pub(crate) fn is_mechanism(reader: &Reader<'_>, bodies: &[Reader<'_>]) -> bool {
 pub(crate) fn read_mechanism(
     reader: &Reader<'_>,
     bodies: &[Reader<'_>],
-) -> Result<(Mechanism, System, State), ProblemError> {
+) -> Result<Subject, ProblemError> {
     if let Some(plane) = reader.tables("plane")?.first() {
         return Err(plane.place().error(
             "bodies with joints do not collide with planes: leave out the joints, or the planes",
@@ -36,9 +36,11 @@ pub(crate) fn read_mechanism(
     let mut mechanism = Mechanism::new()
         .with_gravity(gravity)
         .map_err(|e| refused(&reader.place_of("gravity"), &e))?;
-    let mut given = Vec::new();
+    let (mut given, mut shapes) = (Vec::new(), Vec::new());
     for (i, table) in bodies.iter().enumerate() {
-        given.extend(read_body(table, i, &mut mechanism)?);
+        let (node, shape, velocity) = read_body(table, i, &mut mechanism)?;
+        shapes.extend(shape.map(|shape| (node, shape)));
+        given.extend(velocity);
     }
     for (i, table) in reader.tables("beam")?.iter().enumerate() {
         read_beam(table, i, &mut mechanism)?;
@@ -69,7 +71,8 @@ pub(crate) fn read_mechanism(
         state = along_joints(&system, &state, &mechanism, &hanging)?;
     }
     read_start(reader, &system, &mut state)?;
-    Ok((mechanism, system, state))
+    let (mechanism, system) = (Box::new(mechanism), Box::new(system));
+    Ok(Subject::Mechanism { mechanism, shapes, system, start: state })
 }
 
 /// Bodies that meet no plane, as a mechanism: methods for coordinates move them too.
@@ -133,7 +136,11 @@ pub(super) fn refused(place: &Place, error: &MechanismError) -> ProblemError {
     place.error(error.to_string())
 }
 
-pub(super) fn name_of(reader: &Reader<'_>, kind: &str, index: usize) -> Result<String, ProblemError> {
+pub(super) fn name_of(
+    reader: &Reader<'_>,
+    kind: &str,
+    index: usize,
+) -> Result<String, ProblemError> {
     Ok(reader.text("name")?.map_or_else(|| format!("{kind}{}", index + 1), str::to_owned))
 }
 
@@ -141,11 +148,11 @@ fn read_body(
     reader: &Reader<'_>,
     index: usize,
     mechanism: &mut Mechanism,
-) -> Result<Option<Given>, ProblemError> {
+) -> Result<(NodeId, Option<Shape>, Option<Given>), ProblemError> {
     let name = name_of(reader, "body", index)?;
     let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
     let shape = reader.table("shape")?.map(|table| read_shape(&table)).transpose()?;
-    let inertia = match (read_euler(reader)?, read_inertia(reader)?, shape) {
+    let inertia = match (read_euler(reader)?, read_inertia(reader)?, &shape) {
         (Some(_), Some(_), _) => {
             let message = "give `euler` (the integral of ρρᵀ) or `inertia`, not both: one follows from the other";
             return Err(reader.place_of("inertia").error(message));
@@ -153,7 +160,7 @@ fn read_body(
         (Some(euler), None, _) => Inertia { mass, euler: rows(&euler) },
         (None, Some(inertia), _) => Inertia::from_tensor(mass, rows(&inertia)),
         (None, None, Some(shape)) => {
-            let uniform = nsm_vi::rigid::RigidBody::uniform(name.as_str(), mass, shape)
+            let uniform = nsm_vi::rigid::RigidBody::uniform(name.as_str(), mass, shape.clone())
                 .map_err(|e| reader.place().error(e.to_string()))?;
             Inertia::from_tensor(mass, rows(uniform.inertia()))
         }
@@ -176,14 +183,15 @@ fn read_body(
     })?;
     reader.finish()?;
     let node = mechanism.add_body(&name, inertia, pose).map_err(|e| refused(reader.place(), &e))?;
-    let place = reader.place().clone();
-    Ok((velocity.is_some() || angular.is_some()).then(|| Given {
+    let (place, angular) = (reader.place().clone(), angular.map(|w| rotation * w));
+    let given = (velocity.is_some() || angular.is_some()).then_some(Given {
         name,
         node,
         place,
         velocity,
-        angular: angular.map(|w| rotation * w),
-    }))
+        angular,
+    });
+    Ok((node, shape, given))
 }
 
 /// The rows of a matrix.
@@ -273,7 +281,11 @@ fn end_named(mechanism: &Mechanism, name: &str, place: &Place) -> Result<End, Pr
     }
 }
 
-pub(super) fn node_named(mechanism: &Mechanism, name: &str, place: &Place) -> Result<NodeId, ProblemError> {
+pub(super) fn node_named(
+    mechanism: &Mechanism,
+    name: &str,
+    place: &Place,
+) -> Result<NodeId, ProblemError> {
     let along_beam = || {
         let (beam, part) = name.rsplit_once('.')?;
         let nodes = mechanism.beam_nodes(mechanism.beam(beam)?);

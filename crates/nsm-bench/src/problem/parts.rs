@@ -22,7 +22,7 @@ impl Layout<State> for Parts<'_> {
         self.system.row(state, out);
     }
 
-    fn positions(&self) -> Vec<usize> {
+    fn positions(&self) -> Vec<Vec<usize>> {
         Layout::<State>::positions(self.system)
     }
 

@@ -19,6 +19,7 @@
 //! screen can show.
 
 mod coordinates;
+mod mechanism;
 mod mesh;
 mod outline;
 mod places;
@@ -102,6 +103,9 @@ impl Scene {
             Subject::Coordinates { system, start } => {
                 let picture = problem.picture.as_ref();
                 coordinates::scene(system, start, picture, &result.recording)
+            }
+            Subject::Mechanism { mechanism, shapes, system, .. } => {
+                mechanism::scene(mechanism, shapes, system, &result.recording.film)
             }
             Subject::Rigid { world, .. } => {
                 let film = &result.recording.film;

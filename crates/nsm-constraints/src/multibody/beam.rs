@@ -100,6 +100,16 @@ impl Mechanism {
         Ok(BeamId(self.beams.len() - 1))
     }
 
+    /// A beam by its name.
+    pub fn beam(&self, name: &str) -> Option<BeamId> {
+        self.beams.iter().position(|beam| beam.name == name).map(BeamId)
+    }
+
+    /// Beams with their names, in the order in which they were added.
+    pub fn beams(&self) -> impl Iterator<Item = (&str, BeamId)> {
+        self.beams.iter().enumerate().map(|(i, beam)| (beam.name.as_str(), BeamId(i)))
+    }
+
     /// The nodes of a beam, in order; none for a beam of another mechanism.
     pub fn beam_nodes(&self, beam: BeamId) -> &[NodeId] {
         self.beams.get(beam.0).map_or(&[], |b| &b.nodes)

@@ -162,6 +162,14 @@ impl Mechanism {
         self.nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), NodeId(i)))
     }
 
+    /// Joints with their names, kinds, and ends with the joint's point in the frame of each.
+    pub fn joints(&self) -> impl Iterator<Item = (&str, JointKind, [(End, [f64; 3]); 2])> {
+        self.joints.iter().map(|joint| {
+            let ends = std::array::from_fn(|i| (joint.ends[i], joint.anchors[i]));
+            (joint.name.as_str(), joint.kind, ends)
+        })
+    }
+
     /// Number of coordinates: twelve for each node, three for each particle.
     pub fn dimension(&self) -> usize {
         self.dimension
