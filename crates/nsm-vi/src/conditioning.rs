@@ -1,4 +1,4 @@
-//! Condition numbers of the equations of a constrained variational step.
+//! Condition numbers of the equations of a constrained step, in the Euclidean norm.
 //!
 //! Newton's matrix of the multiplier scheme (\[LMO\] (22)) as it is written, and of the same equations times $h$ for the
 //! unknown $h^2\lambda$:
@@ -6,112 +6,164 @@
 //!    \begin{pmatrix} h A & G_0^\top \cr G_1 & 0 \end{pmatrix}, \qquad A = \tfrac1h M + \tfrac h4 V\'\' . $$
 //! The condition of the first grows as $h^{-3}$ on multibody systems and that of the second does not
 //! depend on $h$: the ill-conditioning is one of scaling. Beside them the matrices of the null space
-//! method, in coordinates and in increments (\[LMO\] (25), (28)).
+//! method, in coordinates and in increments (\[LMO\] (25), (28)). The energy–momentum scheme
+//! ([`Conserving`](crate::Conserving)) has the same form with $A = \tfrac2h M + h\\,\partial(\bar\nabla V + \bar G^\top\lambda)/\partial q_1$ and gradients averaged over the step
+//! in place of $G_0$, times $\tfrac h2$ for the unknown $\tfrac{h^2}2\lambda$.
 
 use nsm_model::{System, SystemError};
 use nsm_solvers::LinearError;
-use nsm_solvers::small::{self, lu};
+use nsm_solvers::dense::condition;
+use nsm_solvers::small::{self, dot, qr::PivotedQr};
 
-use crate::Quadrature;
+use crate::conserving::newton_matrix;
 use crate::lagrangian::DiscreteLagrangian;
 use crate::legendre::Segment;
-use crate::null_space::basis::NullBasis;
+use crate::{ForceAverage, Quadrature};
 
-/// Condition numbers in the 1-norm, estimated from factors (Hager's method, within a factor of three).
+/// Rows whose part outside the others is below this share of them are redundant.
+const RANK: f64 = 1e-10;
+
+/// Condition numbers $\sigma_{\max}/\sigma_{\min}$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditioning {
     /// Multiplier scheme as \[LMO\] write it.
     pub multipliers: f64,
     /// Multiplier scheme, scaled.
     pub scaled: f64,
-    /// Null space method in all coordinates, its first equations times $h$.
+    /// Null space method in all coordinates, its first equations scaled.
     pub null_space: f64,
     /// Null space method in increments.
     pub reparametrised: f64,
 }
 
+/// The parts of Newton's matrix, dense and row by row; `inner` is free of powers of $h$.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) inner: Vec<f64>,
+    pub(crate) before: Vec<f64>,
+    pub(crate) after: Vec<f64>,
+    /// $A$ = this times `inner`.
+    pub(crate) factor: f64,
+}
+
 impl Conditioning {
-    /// The condition numbers at a step that was taken; redundant constraints are left out.
+    /// Of a variational step that was taken; redundant constraints are left out.
     ///
     /// # Errors
-    /// Slices of the wrong length, numbers that are not finite, or singular equations.
+    /// Slices of the wrong length, numbers that are not finite, or a rank that changes over the step.
     pub fn new(
         system: &System,
         quadrature: Quadrature,
         segment: Segment<'_>,
     ) -> Result<Self, SystemError> {
-        let Segment { start, end, t, h } = segment;
-        let n = system.dimension();
-        for (what, x) in [("the start of the step", start), ("the end of the step", end)] {
-            if x.len() != n {
-                return Err(SystemError::Length { what, length: x.len(), expected: n });
-            }
+        check(system, segment)?;
+        Self::of(system, &variational(system, quadrature, segment), segment.h)
+    }
+
+    /// Of an energy–momentum step that was taken with these multipliers.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn conserving(
+        system: &System,
+        average: ForceAverage,
+        segment: Segment<'_>,
+        multipliers: &[f64],
+    ) -> Result<Self, SystemError> {
+        check(system, segment)?;
+        let (length, expected) = (multipliers.len(), system.equalities().len());
+        if length != expected {
+            return Err(SystemError::Length { what: "the multipliers", length, expected });
         }
-        crate::tolerances::check_step(h)?;
-        let misfit = |error: LinearError| SystemError::DoesNotFit {
-            method: "the condition of a step",
-            why: error.to_string(),
+        Self::of(system, &newton_matrix(system, average, segment, multipliers), segment.h)
+    }
+
+    /// The condition of the multiplier scheme, as \[LMO\] write it, with the constraints that are kept: which of several
+    /// redundant ones is left out matters (\[LMO\] Remark 5.4). Infinite if the kept ones are dependent.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), or a row that the system does not have.
+    pub fn keeping(
+        system: &System,
+        quadrature: Quadrature,
+        segment: Segment<'_>,
+        rows: &[usize],
+    ) -> Result<f64, SystemError> {
+        check(system, segment)?;
+        let m = system.equalities().len();
+        if let Some(&row) = rows.iter().find(|&&i| i >= m) {
+            return Err(SystemError::Length { what: "a row", length: row, expected: m });
+        }
+        let parts = variational(system, quadrature, segment);
+        saddle(&parts, parts.factor, segment.h, rows).map_err(misfit)
+    }
+
+    fn of(system: &System, parts: &Parts, h: f64) -> Result<Self, SystemError> {
+        let (n, m) = (system.dimension(), system.equalities().len());
+        let (mut first, mut second) = (PivotedQr::new(m, n), PivotedQr::new(m, n));
+        let basis = |qr: &mut PivotedQr, g: &[f64]| {
+            let rank = qr.factor(m, n, g, RANK)?;
+            let mut basis = vec![0.0; (n - rank) * n];
+            qr.null_space(&mut basis)?;
+            Ok((n - rank, basis))
         };
-        let (mut first, mut second) = (NullBasis::new(system), NullBasis::new(system));
-        first.evaluate(start, t).map_err(misfit)?;
-        second.evaluate(end, t + h).map_err(misfit)?;
-        let (d, r) = (first.freedoms(), n - first.freedoms());
-        let inner = times_step(system, quadrature, segment);
-        let rows = system.equalities();
-        let row = |basis: &NullBasis<'_>, i: usize| {
-            let mut row = vec![0.0; n];
-            rows.add_row(i, &basis.gradients, 1.0, &mut row);
-            row
-        };
-        let saddle = |a: f64, b: f64| {
-            let size = n + r;
-            let mut matrix = vec![0.0; size * size];
-            for i in 0..n {
-                for j in 0..n {
-                    matrix[i * size + j] = a * inner[i * n + j];
-                }
-            }
-            for (k, &i) in first.independent().iter().enumerate() {
-                let (before, after) = (row(&first, i), row(&second, i));
-                for j in 0..n {
-                    matrix[j * size + n + k] = b * before[j];
-                    matrix[(n + k) * size + j] = after[j];
-                }
-            }
-            condition(size, matrix)
-        };
-        let mut reduced = vec![0.0; d * n];
-        for (out, basis) in reduced.chunks_exact_mut(n).zip(first.rows()) {
-            small::matvec_transposed_add(1.0, &inner, basis, out);
-        }
-        let mut square = reduced.clone();
-        for &i in first.independent() {
-            square.extend(row(&second, i));
-        }
-        let mut increments = Vec::with_capacity(d * d);
-        for line in reduced.chunks_exact(n) {
-            increments.extend(second.rows().take(d).map(|basis| small::dot(line, basis)));
-        }
-        if increments.len() != d * d {
+        let (d, start) = basis(&mut first, &parts.before).map_err(misfit)?;
+        let (e, end) = basis(&mut second, &parts.after).map_err(misfit)?;
+        if d != e {
             let why = "the rank of its constraints changes over the step".to_owned();
             return Err(SystemError::DoesNotFit { method: "the condition of a step", why });
         }
-        Ok(Self {
-            multipliers: saddle(1.0 / h, h).map_err(misfit)?,
-            scaled: saddle(1.0, 1.0).map_err(misfit)?,
-            null_space: condition(n, square).map_err(misfit)?,
-            reparametrised: condition(d, increments).map_err(misfit)?,
-        })
+        let mut reduced = vec![0.0; d * n];
+        for (out, basis) in reduced.chunks_exact_mut(n).zip(start.chunks_exact(n)) {
+            small::matvec_transposed_add(1.0, &parts.inner, basis, out);
+        }
+        let columns = || end.chunks_exact(n);
+        let increments: Vec<f64> = reduced
+            .chunks_exact(n)
+            .flat_map(|line| columns().map(move |basis| dot(line, basis)))
+            .collect();
+        let mut square = reduced;
+        for &i in first.independent() {
+            square.extend_from_slice(&parts.after[i * n..(i + 1) * n]);
+        }
+        let conditions = || {
+            Ok(Self {
+                multipliers: saddle(parts, parts.factor, h, first.independent())?,
+                scaled: saddle(parts, 1.0, 1.0, first.independent())?,
+                null_space: condition(n, &square)?,
+                reparametrised: condition(d, &increments)?,
+            })
+        };
+        conditions().map_err(misfit)
     }
 }
 
-/// $hA$, dense.
-fn times_step(system: &System, quadrature: Quadrature, segment: Segment<'_>) -> Vec<f64> {
+/// Condition of $\begin{pmatrix} aA & bG_0^\top \cr G_1 & 0 \end{pmatrix}$ with some of the constraints.
+fn saddle(parts: &Parts, a: f64, b: f64, rows: &[usize]) -> Result<f64, LinearError> {
+    let n = parts.inner.len().isqrt();
+    let size = n + rows.len();
+    let mut matrix = vec![0.0; size * size];
+    for i in 0..n {
+        for j in 0..n {
+            matrix[i * size + j] = a * parts.inner[i * n + j];
+        }
+    }
+    for (k, &i) in rows.iter().enumerate() {
+        for j in 0..n {
+            matrix[j * size + n + k] = b * parts.before[i * n + j];
+            matrix[(n + k) * size + j] = parts.after[i * n + j];
+        }
+    }
+    condition(size, &matrix)
+}
+
+/// $hA$ of a variational step with the gradients at both ends.
+fn variational(system: &System, quadrature: Quadrature, segment: Segment<'_>) -> Parts {
     let Segment { start, end, t, h } = segment;
     let n = system.dimension();
-    let mut matrix = vec![0.0; n * n];
+    let mut inner = vec![0.0; n * n];
     for (i, j, value) in system.mass().entries() {
-        matrix[i * n + j] += value;
+        inner[i * n + j] += value;
     }
     let mut lagrangian = DiscreteLagrangian::new(system, quadrature);
     lagrangian.slopes_left(start, end, t, h);
@@ -119,19 +171,39 @@ fn times_step(system: &System, quadrature: Quadrature, segment: Segment<'_>) -> 
     let mut values = vec![0.0; pattern.len()];
     lagrangian.stiffness(start, t, h, &mut values);
     for (&(i, j), value) in pattern.iter().zip(&values) {
-        matrix[i * n + j] += h * value;
+        inner[i * n + j] += h * value;
     }
-    matrix
+    let gradients = |q: &[f64], t: f64| {
+        let mut values = vec![0.0; system.equalities().entries()];
+        system.equalities().gradients(q, t, &mut values);
+        dense_rows(system, &values)
+    };
+    let (before, after) = (gradients(start, t), gradients(end, t + h));
+    Parts { inner, before, after, factor: 1.0 / h }
 }
 
-/// Estimate of $\lVert A\rVert_1\lVert A^{-1}\rVert_1$.
-fn condition(n: usize, mut matrix: Vec<f64>) -> Result<f64, LinearError> {
-    if n == 0 {
-        return Ok(1.0);
+/// The constraint Jacobian from its sparse values, row by row.
+pub(crate) fn dense_rows(system: &System, gradients: &[f64]) -> Vec<f64> {
+    let (n, rows) = (system.dimension(), system.equalities());
+    let mut dense = vec![0.0; rows.len() * n];
+    for i in 0..rows.len() {
+        rows.add_row(i, gradients, 1.0, &mut dense[i * n..(i + 1) * n]);
     }
-    let norm = lu::norm_1(n, &matrix)?;
-    let mut pivots = vec![0; n];
-    lu::factor(n, &mut matrix, &mut pivots, 0.0)?;
-    let mut scratch = vec![0.0; 2 * n];
-    Ok(1.0 / lu::rcond(n, &matrix, &pivots, norm, &mut scratch)?)
+    dense
+}
+
+fn check(system: &System, segment: Segment<'_>) -> Result<(), SystemError> {
+    let expected = system.dimension();
+    for (what, x) in
+        [("the start of the step", segment.start), ("the end of the step", segment.end)]
+    {
+        if x.len() != expected {
+            return Err(SystemError::Length { what, length: x.len(), expected });
+        }
+    }
+    crate::tolerances::check_step(segment.h)
+}
+
+fn misfit(error: LinearError) -> SystemError {
+    SystemError::DoesNotFit { method: "the condition of a step", why: error.to_string() }
 }

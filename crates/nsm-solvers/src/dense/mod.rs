@@ -6,9 +6,11 @@
 
 mod cholesky;
 mod lu;
+mod singular_values;
 
 pub use cholesky::DenseCholesky;
 pub use lu::DenseLu;
+pub use singular_values::{condition, singular_values};
 
 /// Largest size for which the hand-written kernels are used.
 pub const SMALL: usize = 32;

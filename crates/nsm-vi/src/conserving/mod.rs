@@ -26,8 +26,10 @@ use nsm_model::{
 };
 
 use crate::Tolerances;
+use crate::conditioning::{Parts, dense_rows};
 use crate::held::Held;
 use crate::kernel::{check_constrained, check_state};
+use crate::legendre::Segment;
 use crate::tolerances::check_step;
 use equations::{Equations, Start};
 use solve::Solver;
@@ -217,6 +219,31 @@ impl Stepper for ConservingStepper<'_> {
     fn events(&self) -> &Events {
         &self.events
     }
+}
+
+/// Newton's matrix of a step that was taken, for diagnostics.
+pub(crate) fn newton_matrix(
+    system: &System,
+    average: ForceAverage,
+    segment: Segment<'_>,
+    multipliers: &[f64],
+) -> Parts {
+    let Segment { start: q, end, t, h } = segment;
+    let n = system.dimension();
+    let mut equations = Equations::new(system, average);
+    // The momentum at the start does not enter the matrix.
+    let start = Start { q, p: q, t, h };
+    equations.evaluate(start, end);
+    let pattern = equations.pattern();
+    let mut values = vec![0.0; pattern.len()];
+    let scaled: Vec<f64> = multipliers.iter().map(|l| 0.5 * h * h * l).collect();
+    equations.jacobian(start, end, &scaled, 0.0, &mut values);
+    let mut inner = vec![0.0; n * n];
+    for ((i, j), value) in pattern.into_iter().zip(values) {
+        inner[i * n + j] += value;
+    }
+    let before = dense_rows(system, &equations.averaged);
+    Parts { inner, before, after: dense_rows(system, &equations.end), factor: 2.0 / h }
 }
 
 /// Refuses a position off the equality constraints, by the name of the worst.
