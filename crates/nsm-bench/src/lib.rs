@@ -20,9 +20,9 @@ pub fn scenarios() -> Vec<Scenario> {
     [
         kaufman_pai::scenarios(),
         tran_leok::scenarios(),
+        leyendecker_marsden_ortiz::scenarios(),
         garcia_orden::scenarios(),
         patil_bruls::scenarios(),
-        leyendecker_marsden_ortiz::scenarios(),
     ]
     .into_iter()
     .flatten()

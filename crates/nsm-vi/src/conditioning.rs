@@ -36,6 +36,26 @@ pub struct Conditioning {
     pub reparametrised: f64,
 }
 
+/// Whose equations a step satisfies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scheme<'s> {
+    /// The variational integrator with this quadrature.
+    Variational(Quadrature),
+    /// The energy–momentum scheme.
+    Conserving {
+        /// How it averages forces.
+        average: ForceAverage,
+        /// The multipliers of the step.
+        multipliers: &'s [f64],
+    },
+}
+
+impl From<Quadrature> for Scheme<'_> {
+    fn from(quadrature: Quadrature) -> Self {
+        Self::Variational(quadrature)
+    }
+}
+
 /// The parts of Newton's matrix, dense and row by row; `inner` is free of powers of $h$.
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -46,36 +66,33 @@ pub(crate) struct Parts {
     pub(crate) factor: f64,
 }
 
+impl Parts {
+    fn new(system: &System, scheme: Scheme<'_>, segment: Segment<'_>) -> Result<Self, SystemError> {
+        check(system, segment)?;
+        match scheme {
+            Scheme::Variational(quadrature) => Ok(variational(system, quadrature, segment)),
+            Scheme::Conserving { average, multipliers } => {
+                let (length, expected) = (multipliers.len(), system.equalities().len());
+                if length != expected {
+                    return Err(SystemError::Length { what: "the multipliers", length, expected });
+                }
+                Ok(newton_matrix(system, average, segment, multipliers))
+            }
+        }
+    }
+}
+
 impl Conditioning {
-    /// Of a variational step that was taken; redundant constraints are left out.
+    /// Of a step that was taken; redundant constraints are left out.
     ///
     /// # Errors
     /// Slices of the wrong length, numbers that are not finite, or a rank that changes over the step.
-    pub fn new(
+    pub fn new<'s>(
         system: &System,
-        quadrature: Quadrature,
+        scheme: impl Into<Scheme<'s>>,
         segment: Segment<'_>,
     ) -> Result<Self, SystemError> {
-        check(system, segment)?;
-        Self::of(system, &variational(system, quadrature, segment), segment.h)
-    }
-
-    /// Of an energy–momentum step that was taken with these multipliers.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
-    pub fn conserving(
-        system: &System,
-        average: ForceAverage,
-        segment: Segment<'_>,
-        multipliers: &[f64],
-    ) -> Result<Self, SystemError> {
-        check(system, segment)?;
-        let (length, expected) = (multipliers.len(), system.equalities().len());
-        if length != expected {
-            return Err(SystemError::Length { what: "the multipliers", length, expected });
-        }
-        Self::of(system, &newton_matrix(system, average, segment, multipliers), segment.h)
+        Self::of(system, &Parts::new(system, scheme.into(), segment)?, segment.h)
     }
 
     /// The condition of the multiplier scheme, as \[LMO\] write it, with the constraints that are kept: which of several
@@ -83,18 +100,18 @@ impl Conditioning {
     ///
     /// # Errors
     /// As for [`new`](Self::new), or a row that the system does not have.
-    pub fn keeping(
+    pub fn keeping<'s>(
         system: &System,
-        quadrature: Quadrature,
+        scheme: impl Into<Scheme<'s>>,
         segment: Segment<'_>,
         rows: &[usize],
     ) -> Result<f64, SystemError> {
-        check(system, segment)?;
         let m = system.equalities().len();
-        if let Some(&row) = rows.iter().find(|&&i| i >= m) {
-            return Err(SystemError::Length { what: "a row", length: row, expected: m });
+        if let Some(row) = rows.iter().find(|&&i| i >= m) {
+            let why = format!("there is no constraint {row} among {m}");
+            return Err(SystemError::DoesNotFit { method: "the condition of a step", why });
         }
-        let parts = variational(system, quadrature, segment);
+        let parts = Parts::new(system, scheme.into(), segment)?;
         saddle(&parts, parts.factor, segment.h, rows).map_err(misfit)
     }
 

@@ -44,7 +44,7 @@ mod tangent;
 mod tolerances;
 mod variational;
 
-pub use conditioning::Conditioning;
+pub use conditioning::{Conditioning, Scheme};
 pub use conserving::{Conserving, ConservingStepper, ConstraintSolver, ForceAverage};
 pub use direct::{ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper};
 pub use gvi::{Gvi, GviStepper};

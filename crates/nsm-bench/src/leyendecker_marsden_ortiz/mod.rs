@@ -1,11 +1,11 @@
-//! Leyendecker, Marsden & Ortiz, "Variational integrators for constrained dynamical systems" \[LMO\]: its flexible multibody
-//! system.
+//! Leyendecker, Marsden & Ortiz, "Variational integrators for constrained dynamical systems" \[LMO\]: its multibody systems.
 
+pub mod six_body;
 pub mod swing;
 
 use crate::Scenario;
 
 /// The scenarios of the paper, in the order of its sections.
 pub fn scenarios() -> Vec<Scenario> {
-    swing::scenarios()
+    [six_body::scenarios(), swing::scenarios()].into_iter().flatten().collect()
 }

@@ -81,6 +81,8 @@ pub struct Closure {
     anchor: Vec<f64>,
     /// $Z^\top$, one basis vector a row.
     basis: Vec<f64>,
+    previous: Vec<f64>,
+    turned: Vec<f64>,
     /// Independent closing rows there.
     kept: Vec<usize>,
     /// Tree freedoms of the last placement and the unknowns it was made for.
@@ -123,6 +125,8 @@ impl Mechanism {
             qr,
             anchor: vec![f64::NAN; n],
             basis: vec![0.0; freedoms * t],
+            previous: vec![0.0; freedoms * t],
+            turned: vec![0.0; freedoms * t],
             kept: vec![0; rank],
             y: vec![0.0; t],
             u: vec![0.0; freedoms],
@@ -163,12 +167,40 @@ impl Closure {
             return Err(ConstraintError::Bifurcation { name, freedoms, expected });
         }
         self.kept.copy_from_slice(self.qr.independent());
+        self.previous.copy_from_slice(&self.basis);
         // Lengths agree by construction.
         let _ = self.qr.null_space(&mut self.basis);
+        self.align();
         self.anchor.copy_from_slice(q);
         self.y.fill(0.0);
         self.u.fill(0.0);
         Ok(())
+    }
+
+    /// Turns the basis so that its vectors are as close as they can be to the previous ones: unknowns then mean the same
+    /// from one configuration to the next, and those of the last step are a guess for the next.
+    fn align(&mut self) {
+        let t = self.tree.freedoms();
+        for k in 0..self.freedoms {
+            let old = &self.previous[k * t..(k + 1) * t];
+            self.step.fill(0.0);
+            for row in self.basis.chunks_exact(t) {
+                axpy(dot(row, old), row, &mut self.step);
+            }
+            for row in self.turned[..k * t].chunks_exact(t) {
+                let share = dot(row, &self.step);
+                axpy(-share, row, &mut self.step);
+            }
+            let norm = dot(&self.step, &self.step).sqrt();
+            // Also at the first configuration, which has none before it.
+            if norm < 0.1 {
+                return;
+            }
+            for (new, x) in self.turned[k * t..(k + 1) * t].iter_mut().zip(&self.step) {
+                *new = x / norm;
+            }
+        }
+        self.basis.copy_from_slice(&self.turned);
     }
 
     /// Factorises the equations $Z^\top \delta y = \dots$, $G_c\\, \partial F^o/\partial y\\, \delta y = \dots$ at the present $y$.
