@@ -3,7 +3,7 @@
 use nsm_constraints::multibody::{
     Closure, End, Inertia, JointId, JointKind, Mechanism, MechanismError, NodeId, Pose,
 };
-use nsm_constraints::{Reparametrisation, Rows};
+use nsm_constraints::{ConstraintError, Reparametrisation, Rows};
 use nsm_solvers::small::qr::PivotedQr;
 use rand::{RngExt, SeedableRng};
 
@@ -388,4 +388,45 @@ fn joints_that_leave_no_freedom_are_refused() {
     let stuck = MechanismError::Immovable { joints: vec!["left".into(), "right".into()] };
     assert_eq!(mechanism.start(), Err(stuck.clone()));
     assert_eq!(mechanism.closure().unwrap_err(), stuck);
+}
+
+#[test]
+fn a_linkage_that_can_go_on_in_two_ways_is_refused() {
+    // A parallelogram that lies flat: all pins on a line.
+    let mut mechanism = Mechanism::new();
+    let pins = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [4.0, 0.0, 0.0], [3.0, 0.0, 0.0]];
+    let mut ends = vec![End::Ground];
+    for (i, name) in ["crank", "coupler", "rocker"].into_iter().enumerate() {
+        let middle = std::array::from_fn(|k| 0.5 * (pins[i][k] + pins[i + 1][k]));
+        let inertia = Inertia::cuboid(1.0, [1.0, 0.1, 0.1]);
+        ends.push(mechanism.add_body(name, inertia, Pose::at(middle)).unwrap().into());
+    }
+    ends.push(End::Ground);
+    for (i, at) in pins.into_iter().enumerate() {
+        let (name, axis) = (format!("pin {i}"), [0.0, 1.0, 0.0]);
+        mechanism.add_joint(&name, JointKind::Revolute, [ends[i], ends[i + 1]], at, axis).unwrap();
+    }
+    let q = mechanism.start_position();
+    assert_eq!(mechanism.redundancy(&q).unwrap().freedoms, 2);
+    let mut closure = mechanism.closure().unwrap();
+    let mut out = vec![0.0; q.len()];
+    let error = closure.place(&[0.1, 0.2], &q, &mut out).unwrap_err();
+    assert!(
+        matches!(error, ConstraintError::NotClosed { ref name, .. } if name.starts_with("pin 3"))
+    );
+    assert!(out.iter().all(|x| *x == 0.0));
+}
+
+#[test]
+fn a_step_without_an_end_is_refused_and_forgotten() {
+    let mechanism = four_bar();
+    let mut closure = mechanism.closure().unwrap();
+    let q = mechanism.start_position();
+    let (mut before, mut after) = (vec![0.0; q.len()], vec![0.0; q.len()]);
+    closure.place(&[0.1], &q, &mut before).unwrap();
+    for bad in [f64::NAN, f64::INFINITY] {
+        assert!(closure.place(&[bad], &q, &mut after).is_err());
+    }
+    closure.place(&[0.1], &q, &mut after).unwrap();
+    assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-15));
 }

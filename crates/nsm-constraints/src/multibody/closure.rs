@@ -19,6 +19,9 @@ use crate::{ConstraintError, Reparametrisation, Rows};
 /// Rows whose part outside the others is below this share of them are redundant.
 pub(super) const RANK: f64 = 1e-9;
 
+/// A row that is larger than this is open, in its own units.
+const OPEN: f64 = 1e-8;
+
 /// Newton's method closes a loop within a few iterations or not at all.
 const ITERATIONS: usize = 25;
 
@@ -230,15 +233,24 @@ impl Closure {
         ConstraintError::NotClosed { name, residual, iterations }
     }
 
-    /// Finds $y$ for the unknowns $u$ by Newton's method, from the last one.
+    /// Finds $y$ for the unknowns $u$; a failure leaves nothing behind for the next placement.
     fn close(&mut self, u: &[f64], q: &[f64]) -> Result<(), ConstraintError> {
+        let closed = self.iterate(u, q);
+        if closed.is_err() {
+            self.anchor.fill(f64::NAN);
+        }
+        closed
+    }
+
+    /// Newton's method for $y$, from the last one.
+    fn iterate(&mut self, u: &[f64], q: &[f64]) -> Result<(), ConstraintError> {
         let (d, t) = (self.freedoms, self.tree.freedoms());
         self.anchor(q)?;
         for (row, (new, old)) in self.basis.chunks_exact(t).zip(u.iter().zip(&mut self.u)) {
             axpy(new - *old, row, &mut self.y);
             *old = *new;
         }
-        for iteration in 0..ITERATIONS {
+        for _ in 0..ITERATIONS {
             self.factor(q)?;
             self.loops.rows.values(&self.placed, 0.0, &mut self.values);
             for (k, row) in self.basis.chunks_exact(t).enumerate() {
@@ -257,13 +269,8 @@ impl Closure {
             if size <= 1e-8 {
                 return Ok(());
             }
-            if iteration + 1 == ITERATIONS {
-                break;
-            }
         }
-        let error = self.open(ITERATIONS);
-        self.anchor.fill(f64::NAN);
-        Err(error)
+        Err(self.open(ITERATIONS))
     }
 }
 
@@ -274,7 +281,16 @@ impl Reparametrisation for Closure {
 
     fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
         self.close(u, q)?;
-        self.tree.place(&self.y, q, out)
+        self.tree.place(&self.y, q, &mut self.placed)?;
+        // Rows that are redundant at q need not be so elsewhere: where a linkage can go on in several ways.
+        self.loops.rows.values(&self.placed, 0.0, &mut self.values);
+        if norm_inf(&self.values) > OPEN {
+            let error = self.open(0);
+            self.anchor.fill(f64::NAN);
+            return Err(error);
+        }
+        out.copy_from_slice(&self.placed);
+        Ok(())
     }
 
     fn tangent(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
