@@ -44,8 +44,8 @@ fn run(
     for step in 1..=250 {
         stepper.step(&mut state)?;
         if step % 25 == 0 {
-            let energy = system.mass().kinetic_energy(&state.v)
-                + system.potential().sum(&state.q, state.t);
+            let energy =
+                system.mass().kinetic_energy(&state.v) + system.potential().sum(&state.q, state.t);
             let stress = mechanism.beam_elements(beam)[10].resultants(&state.q);
             println!(
                 "{:>6.2} {:>12.6} {:>12.6} {energy:>12.6} {:>12.1} {:>16.3}",
@@ -73,8 +73,7 @@ fn swing() -> Result<(Mechanism, BeamId), Box<dyn std::error::Error>> {
     let mass = SectionMass { per_length: 7500.0, directors: [1.5625, 0.1406] };
 
     let mut mechanism = Mechanism::new();
-    let beam =
-        mechanism.add_beam("beam", &Beam::straight(ends, 20, directors, stiffness, mass))?;
+    let beam = mechanism.add_beam("beam", &Beam::straight(ends, 20, directors, stiffness, mass))?;
     let nodes = mechanism.beam_nodes(beam).to_vec();
     link(&mut mechanism, "left", [0.0; 3], (nodes[0], ends[0]))?;
     link(&mut mechanism, "right", [0.0, 1.08, 0.0], (nodes[20], ends[1]))?;

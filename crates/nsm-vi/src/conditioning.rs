@@ -10,6 +10,7 @@
 //! ([`Conserving`](crate::Conserving)) has the same form with $A = \tfrac2h M + h\\,\partial(\bar\nabla V + \bar G^\top\lambda)/\partial q_1$ and gradients averaged over the step
 //! in place of $G_0$, times $\tfrac h2$ for the unknown $\tfrac{h^2}2\lambda$.
 
+use nsm_constraints::Reparametrisation;
 use nsm_model::{System, SystemError};
 use nsm_solvers::LinearError;
 use nsm_solvers::dense::condition;
@@ -115,6 +116,45 @@ impl Conditioning {
         saddle(&parts, parts.factor, segment.h, rows).map_err(misfit)
     }
 
+    /// The condition of the null space method in the freedoms of a reparametrisation, with null space matrices as it scales
+    /// them: $P^\top\\,A\\,P(q_1)$ with $P$ at the start of the step, or at the midpoint for the energy–momentum scheme.
+    ///
+    /// [`reparametrised`](Self::reparametrised) takes orthonormal ones instead.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), or a reparametrisation that fails.
+    pub fn in_freedoms<'s>(
+        system: &System,
+        scheme: impl Into<Scheme<'s>>,
+        segment: Segment<'_>,
+        reparametrisation: &mut dyn Reparametrisation,
+    ) -> Result<f64, SystemError> {
+        let scheme = scheme.into();
+        let parts = Parts::new(system, scheme, segment)?;
+        let (n, d) = (system.dimension(), reparametrisation.freedoms());
+        let pattern = reparametrisation
+            .pattern()
+            .unwrap_or_else(|| (0..n * d).map(|k| (k / d, k % d)).collect());
+        let mut basis = |q: &[f64]| -> Result<Vec<f64>, SystemError> {
+            let mut values = vec![0.0; pattern.len()];
+            reparametrisation.tangent(&vec![0.0; d], q, &mut values)?;
+            let mut rows = vec![0.0; d * n];
+            for (&(coordinate, freedom), value) in pattern.iter().zip(&values) {
+                rows[freedom * n + coordinate] = *value;
+            }
+            Ok(rows)
+        };
+        let first = match scheme {
+            Scheme::Variational(_) => basis(segment.start)?,
+            Scheme::Conserving { .. } => {
+                let pairs = segment.start.iter().zip(segment.end);
+                basis(&pairs.map(|(a, b)| 0.5 * (a + b)).collect::<Vec<f64>>())?
+            }
+        };
+        let second = basis(segment.end)?;
+        condition(d, &congruence(n, &parts.inner, &first, &second)).map_err(misfit)
+    }
+
     fn of(system: &System, parts: &Parts, h: f64) -> Result<Self, SystemError> {
         let (n, m) = (system.dimension(), system.equalities().len());
         let (mut first, mut second) = (PivotedQr::new(m, n), PivotedQr::new(m, n));
@@ -130,16 +170,8 @@ impl Conditioning {
             let why = "the rank of its constraints changes over the step".to_owned();
             return Err(SystemError::DoesNotFit { method: "the condition of a step", why });
         }
-        let mut reduced = vec![0.0; d * n];
-        for (out, basis) in reduced.chunks_exact_mut(n).zip(start.chunks_exact(n)) {
-            small::matvec_transposed_add(1.0, &parts.inner, basis, out);
-        }
-        let columns = || end.chunks_exact(n);
-        let increments: Vec<f64> = reduced
-            .chunks_exact(n)
-            .flat_map(|line| columns().map(move |basis| dot(line, basis)))
-            .collect();
-        let mut square = reduced;
+        let increments = congruence(n, &parts.inner, &start, &end);
+        let mut square = product(n, &parts.inner, &start);
         for &i in first.independent() {
             square.extend_from_slice(&parts.after[i * n..(i + 1) * n]);
         }
@@ -153,6 +185,23 @@ impl Conditioning {
         };
         conditions().map_err(misfit)
     }
+}
+
+/// $P^\top A$ from $P^\top$.
+fn product(n: usize, inner: &[f64], start: &[f64]) -> Vec<f64> {
+    let mut reduced = vec![0.0; start.len()];
+    for (out, basis) in reduced.chunks_exact_mut(n).zip(start.chunks_exact(n)) {
+        small::matvec_transposed_add(1.0, inner, basis, out);
+    }
+    reduced
+}
+
+/// $P_0^\top A P_1$ from both bases transposed.
+fn congruence(n: usize, inner: &[f64], start: &[f64], end: &[f64]) -> Vec<f64> {
+    let reduced = product(n, inner, start);
+    let columns = || end.chunks_exact(n);
+    let lines = reduced.chunks_exact(n);
+    lines.flat_map(|line| columns().map(move |basis| dot(line, basis))).collect()
 }
 
 /// Condition of $\begin{pmatrix} aA & bG_0^\top \cr G_1 & 0 \end{pmatrix}$ with some of the constraints.

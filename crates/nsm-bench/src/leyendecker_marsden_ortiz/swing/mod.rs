@@ -6,6 +6,7 @@
 //! smaller bending stiffness $EI_2$ is about $e_1$. A triangular pulse of 10 kN pushes the mass along $e_2$ for a quarter of a
 //! second. There is no gravity.
 
+mod condition;
 mod scenarios;
 mod trace;
 
