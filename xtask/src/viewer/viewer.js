@@ -46,27 +46,38 @@
     return [p.slice(0, 3), q.map((x) => x / n)];
   };
 
+  const radius = (body) => {
+    let r = 0;
+    for (let i = 0; i < body.vertices.length / 3; i++) r = Math.max(r, Math.hypot(...at(body.vertices, i)));
+    return r;
+  };
+
   // What moves along is kept in sight: in space, the view follows the middle of the bodies sideways.
   const follow = (scene, moment) => {
-    if (!scene.spatial || !scene.bodies.length) return [0, 0, 0];
+    if (!scene.spatial || !scene.bodies.length || scene.still) return [0, 0, 0];
     const sum = scene.bodies.reduce((s, b) => add(s, between(b.poses, 7, moment, 0, 3)), [0, 0, 0]);
     return [sum[0] / scene.bodies.length, sum[1] / scene.bodies.length, 0];
   };
 
   // The box that holds everything that moves, about what the view follows.
   const bounds = (scene) => {
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    let low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const take = (p, r = 0) => {
       for (let k = 0; k < 3; k++) {
         low[k] = Math.min(low[k], p[k] - r);
         high[k] = Math.max(high[k], p[k] + r);
       }
     };
+    // What stays within a few of its own sizes is looked at from a place that stands still.
+    scene.still = false;
+    const size = Math.max(0, ...scene.bodies.map(radius));
+    for (let i = 0; scene.bodies.length && i < scene.t.length; i++) take(follow(scene, [i, 0]));
+    scene.still = Math.max(high[0] - low[0], high[1] - low[1]) < 6 * size;
+    [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
     for (const p of scene.points)
       for (let i = 0; i < p.at.length / 3; i++) take(at(p.at, i), p.radius || 0);
     for (const b of scene.bodies) {
-      let r = 0;
-      for (let i = 0; i < b.vertices.length / 3; i++) r = Math.max(r, Math.hypot(...at(b.vertices, i)));
+      const r = radius(b);
       for (let i = 0; i < b.poses.length / 7; i++)
         take(sub(b.poses.slice(7 * i, 7 * i + 3), follow(scene, [i, 0])), r);
     }

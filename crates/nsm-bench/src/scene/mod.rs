@@ -87,6 +87,19 @@ pub struct Body {
     pub poses: Vec<Pose>,
 }
 
+impl Body {
+    /// The same picture by rotations: directors that are left-handed show the mirrored surface turned.
+    fn right_handed(&self) -> Self {
+        let mut body = self.clone();
+        if self.poses.first().is_some_and(|pose| pose.rot.determinant() < 0.0) {
+            body.mesh.vertices.iter_mut().for_each(|v| v.z = -v.z);
+            body.mesh.faces.iter_mut().for_each(|face| face.reverse());
+            body.poses.iter_mut().for_each(|p| p.rot.column_mut(2).neg_mut());
+        }
+        body
+    }
+}
+
 /// A line that bends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polyline {
@@ -154,7 +167,7 @@ impl Scene {
             let kind = if l.spring { "spring" } else { "rod" };
             json!({ "from": l.from, "to": l.to, "kind": kind })
         });
-        let bodies = self.bodies.iter().map(|b| {
+        let bodies = self.bodies.iter().map(Body::right_handed).map(|b| {
             json!({
                 "name": b.name,
                 "vertices": places.all(&b.mesh.vertices),
