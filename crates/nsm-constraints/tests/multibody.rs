@@ -430,3 +430,30 @@ fn a_step_without_an_end_is_refused_and_forgotten() {
     closure.place(&[0.1], &q, &mut after).unwrap();
     assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-15));
 }
+
+#[test]
+fn long_chains_start_without_their_null_space() {
+    let mut mechanism = Mechanism::new();
+    let mut last = End::Ground;
+    for i in 0..3000 {
+        let x = f64::from(i);
+        let inertia = Inertia::cuboid(1.0, [1.0, 0.1, 0.1]);
+        let pose = Pose::at([x + 0.5, 0.0, 0.0]);
+        let end = End::from(mechanism.add_body(&format!("bar {i}"), inertia, pose).unwrap());
+        let (name, axis) = (format!("hinge {i}"), [0.0, 1.0, 0.0]);
+        let ends = [last, end];
+        let hinge = mechanism.add_joint(&name, JointKind::Revolute, ends, [x, 0.0, 0.0], axis);
+        mechanism.set_rate(hinge.unwrap(), &[if i % 2 == 0 { 1.0 } else { -1.0 }]).unwrap();
+        last = end;
+    }
+    let (q, v) = mechanism.start().unwrap();
+    let rows = mechanism.constraints().unwrap();
+    let mut gradients = vec![0.0; rows.entries()];
+    rows.gradients(&q, 0.0, &mut gradients);
+    let mut rates = vec![0.0; rows.len()];
+    rows.multiply(&gradients, &v, &mut rates);
+    assert!(largest(&rates) < 1e-11, "{:e}", largest(&rates));
+    // Every other bar turns and sinks by its length a second.
+    let end = mechanism.coordinates(mechanism.node("bar 2999").unwrap());
+    assert!((v[end.start + 2] + 1500.0).abs() < 1e-9, "{}", v[end.start + 2]);
+}

@@ -30,6 +30,9 @@ const ITERATIONS: usize = 25;
 pub(super) struct Loops {
     pub(super) rows: Rows,
     gradients: Vec<f64>,
+    /// Nonzeros of $P^o$ and their values; none if there are no loops.
+    pub(super) places: Vec<(usize, usize)>,
+    pub(super) basis: Vec<f64>,
     /// Entry of the gradients, entry of $P^o$, entry of the matrix.
     links: Vec<(usize, usize, usize)>,
     /// $G_c P^o$, row by row.
@@ -40,8 +43,9 @@ impl Loops {
     pub(super) fn new(mechanism: &Mechanism, tree: &Tree) -> Result<Self, ConstraintError> {
         let rows = mechanism.joint_rows(tree.closing())?;
         let t = tree.freedoms();
+        let places = if rows.is_empty() { Vec::new() } else { tree.entry_places() };
         let mut at = vec![Vec::new(); mechanism.dimension()];
-        for (k, &(c, f)) in tree.entry_places().iter().enumerate() {
+        for (k, &(c, f)) in places.iter().enumerate() {
             at[c].push((k, f));
         }
         let mut links = Vec::new();
@@ -51,15 +55,25 @@ impl Loops {
             }
         }
         let (entries, size) = (rows.entries(), rows.len() * t);
-        Ok(Self { rows, gradients: vec![0.0; entries], links, matrix: vec![0.0; size] })
+        let basis = vec![0.0; places.len()];
+        let (gradients, matrix) = (vec![0.0; entries], vec![0.0; size]);
+        Ok(Self { rows, gradients, places, basis, links, matrix })
     }
 
-    /// Writes $G_c(q) P^o$ for values of $P^o$, or of the tangent of the tree's reparametrisation.
-    pub(super) fn evaluate(&mut self, q: &[f64], basis: &[f64]) {
+    /// Writes $G_c(q) P^o(q)$.
+    pub(super) fn evaluate_at(&mut self, tree: &mut Tree, q: &[f64]) {
+        if !self.rows.is_empty() {
+            tree.null_space(q, &mut self.basis);
+            self.evaluate(q);
+        }
+    }
+
+    /// Writes $G_c(q) P^o$ with the values in `basis`: $P^o$, or the tangent of the tree's reparametrisation.
+    fn evaluate(&mut self, q: &[f64]) {
         self.rows.gradients(q, 0.0, &mut self.gradients);
         self.matrix.fill(0.0);
         for &(g, k, a) in &self.links {
-            self.matrix[a] += self.gradients[g] * basis[k];
+            self.matrix[a] += self.gradients[g] * self.basis[k];
         }
     }
 
@@ -91,7 +105,6 @@ pub struct Closure {
     /// Tree freedoms of the last placement and the unknowns it was made for.
     y: Vec<f64>,
     u: Vec<f64>,
-    tangent: Vec<f64>,
     values: Vec<f64>,
     matrix: Vec<f64>,
     pivots: Vec<usize>,
@@ -110,11 +123,13 @@ impl Mechanism {
         }
         let mut tree = self.tree();
         let mut loops = Loops::new(self, &tree)?;
+        if loops.places.is_empty() {
+            loops.places = tree.entry_places();
+            loops.basis = vec![0.0; loops.places.len()];
+        }
         let (m, t, n) = (loops.rows.len(), tree.freedoms(), self.dimension());
-        let mut tangent = vec![0.0; tree.entries()];
         let q = self.start_position();
-        tree.null_space(&q, &mut tangent);
-        loops.evaluate(&q, &tangent);
+        loops.evaluate_at(&mut tree, &q);
         let mut qr = PivotedQr::new(m, t);
         let rank = qr.factor(m, t, &loops.matrix, RANK).unwrap_or(t);
         if rank == t {
@@ -133,7 +148,6 @@ impl Mechanism {
             kept: vec![0; rank],
             y: vec![0.0; t],
             u: vec![0.0; freedoms],
-            tangent,
             values: vec![0.0; m],
             matrix: vec![0.0; t * t],
             pivots: vec![0; t],
@@ -161,8 +175,7 @@ impl Closure {
         }
         self.anchor.fill(f64::NAN);
         let (m, t) = (self.loops.rows.len(), self.tree.freedoms());
-        self.tree.null_space(q, &mut self.tangent);
-        self.loops.evaluate(q, &self.tangent);
+        self.loops.evaluate_at(&mut self.tree, q);
         let rank = self.qr.factor(m, t, &self.loops.matrix, RANK).unwrap_or(t);
         if rank != t - self.freedoms {
             let name = self.qr.redundant().first().map_or("", |&i| self.loops.rows.name(i)).into();
@@ -210,8 +223,8 @@ impl Closure {
     fn factor(&mut self, q: &[f64]) -> Result<(), ConstraintError> {
         let (d, t) = (self.freedoms, self.tree.freedoms());
         self.tree.place(&self.y, q, &mut self.placed)?;
-        self.tree.tangent(&self.y, q, &mut self.tangent)?;
-        self.loops.evaluate(&self.placed, &self.tangent);
+        self.tree.tangent(&self.y, q, &mut self.loops.basis)?;
+        self.loops.evaluate(&self.placed);
         self.matrix[..d * t].copy_from_slice(&self.basis);
         for (row, &i) in self.matrix[d * t..].chunks_exact_mut(t).zip(&self.kept) {
             row.copy_from_slice(&self.loops.matrix[i * t..(i + 1) * t]);
@@ -304,7 +317,7 @@ impl Reparametrisation for Closure {
             if lu::solve(t, &self.matrix, &self.pivots, &mut self.step).is_err() {
                 return Err(self.open(0));
             }
-            for (&(c, f), value) in self.tree.entry_places().iter().zip(&self.tangent) {
+            for (&(c, f), value) in self.loops.places.iter().zip(&self.loops.basis) {
                 out[c * d + k] += value * self.step[f];
             }
         }

@@ -1,5 +1,6 @@
 //! A mechanism: nodes, particles and joints, and what an integrator needs of them.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use nsm_geom::Vec3;
@@ -30,6 +31,8 @@ use crate::{ConstraintError, Quadratic, Rows};
 pub struct Mechanism {
     pub(super) nodes: Vec<Node>,
     pub(super) joints: Vec<Joint>,
+    /// Names of nodes and joints, of which there may be many.
+    names: HashSet<String>,
     pub(super) dimension: usize,
     gravity: [f64; 3],
     /// Entries of the mass matrix; those of the same place add up.
@@ -153,6 +156,7 @@ impl Mechanism {
             }
             unit = Vec3::from(axis) / length;
         }
+        self.names.insert(name.to_owned());
         self.joints.push(Joint::new(name, kind, ends, at, unit, &self.nodes));
         Ok(JointId(self.joints.len() - 1))
     }
@@ -291,11 +295,8 @@ impl Mechanism {
 
     /// Names are shared by everything, since rows carry them.
     pub(super) fn check_name(&self, name: &str) -> Result<(), MechanismError> {
-        let mut names = (self.nodes.iter().map(|n| &n.name))
-            .chain(self.joints.iter().map(|j| &j.name))
-            .chain(self.beams.iter().map(|b| &b.name))
-            .chain(self.loads.iter().map(|l| &l.0));
-        if names.any(|n| n == name) {
+        let mut others = self.beams.iter().map(|b| &b.name).chain(self.loads.iter().map(|l| &l.0));
+        if self.names.contains(name) || others.any(|n| n == name) {
             return Err(MechanismError::DuplicateName { name: name.to_owned() });
         }
         Ok(())
@@ -303,6 +304,7 @@ impl Mechanism {
 
     fn push(&mut self, name: &str, pose: Pose, directors: bool) -> NodeId {
         let (name, start) = (name.to_owned(), self.dimension);
+        self.names.insert(name.clone());
         let node = Node { name, start, pose, directors, velocity: None };
         self.dimension += node.size();
         self.nodes.push(node);

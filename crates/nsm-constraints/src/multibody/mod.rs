@@ -21,6 +21,7 @@ mod closure;
 mod error;
 mod form;
 mod joint;
+mod kinematics;
 mod load;
 mod measure;
 mod mechanism;

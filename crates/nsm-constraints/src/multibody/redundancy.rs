@@ -42,9 +42,7 @@ impl Mechanism {
         let mut tree = self.tree();
         let mut loops = Loops::new(self, &tree)?;
         let (m, t) = (loops.rows.len(), tree.freedoms());
-        let mut basis = vec![0.0; tree.entries()];
-        tree.null_space(q, &mut basis);
-        loops.evaluate(q, &basis);
+        loops.evaluate_at(&mut tree, q);
         let mut qr = PivotedQr::new(m, t);
         let closing = qr.factor(m, t, &loops.matrix, RANK).unwrap_or(t);
         let mut redundant = qr.redundant().to_vec();
@@ -67,7 +65,7 @@ impl Mechanism {
     /// The joints of the loop that a joint closes: the paths from its ends up to where they meet.
     fn ring(&self, tree: &Tree, closing: &str) -> Vec<String> {
         let Some(joint) = self.joints.iter().find(|j| j.name == closing) else { return Vec::new() };
-        let [mut first, mut second] = joint.ends.map(|end| self.path(tree, end));
+        let [mut first, mut second] = joint.ends.map(|end| path(tree, end));
         while let (Some(a), Some(b)) = (first.last(), second.last())
             && a == b
         {
@@ -78,15 +76,15 @@ impl Mechanism {
         let names = joints.map(|j| self.joints[j.index()].name.clone());
         names.chain([closing.to_owned()]).collect()
     }
+}
 
-    /// The joints from an end of a joint up to its root.
-    fn path(&self, tree: &Tree, mut end: End) -> Vec<JointId> {
-        let mut path = Vec::new();
-        while let End::Node(id) = end {
-            let Err((joint, parent)) = tree.root_freedoms(self.nodes[id.0].start) else { break };
-            path.push(joint);
-            end = parent;
-        }
-        path
+/// The joints from an end of a joint up to its root.
+fn path(tree: &Tree, mut end: End) -> Vec<JointId> {
+    let mut path = Vec::new();
+    while let End::Node(id) = end {
+        let Err((joint, parent)) = tree.root_freedoms(id) else { break };
+        path.push(joint);
+        end = parent;
     }
+    path
 }

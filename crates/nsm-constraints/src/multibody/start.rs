@@ -76,9 +76,9 @@ impl Mechanism {
                 set(tree.joint_freedoms(JointId(i)).ok_or_else(closes)?, values);
             }
         }
-        for node in &self.nodes {
+        for (i, node) in self.nodes.iter().enumerate() {
             if let Some(velocity) = node.velocity {
-                let range = tree.root_freedoms(node.start).map_err(|(joint, parent)| {
+                let range = tree.root_freedoms(NodeId(i)).map_err(|(joint, parent)| {
                     MechanismError::Hanging {
                         node: node.name.clone(),
                         joint: self.joints[joint.0].name.clone(),
@@ -88,15 +88,11 @@ impl Mechanism {
                 set(range, velocity.as_flattened());
             }
         }
-        let mut basis = vec![0.0; tree.entries()];
-        tree.null_space(&q, &mut basis);
         let mut loops = Loops::new(self, &tree)?;
-        loops.evaluate(&q, &basis);
+        loops.evaluate_at(&mut tree, &q);
         self.close(&loops, &free, &mut rates)?;
         let mut v = vec![0.0; self.dimension];
-        for (&(c, f), value) in tree.entry_places().iter().zip(&basis) {
-            v[c] += value * rates[f];
-        }
+        tree.velocities(&q, &rates, &mut v);
         Ok((q, v))
     }
 

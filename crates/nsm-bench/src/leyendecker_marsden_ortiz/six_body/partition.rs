@@ -15,6 +15,7 @@ pub struct Partition {
     mechanism: Mechanism,
     hinges: Vec<JointId>,
     tree: Tree,
+    places: Vec<(usize, usize)>,
     values: Vec<f64>,
 }
 
@@ -27,8 +28,9 @@ struct Step {
 impl Partition {
     pub(super) fn new(mechanism: &Mechanism, hinges: &[JointId]) -> Self {
         let tree = mechanism.tree();
-        let values = vec![0.0; tree.entries()];
-        Self { mechanism: mechanism.clone(), hinges: hinges.to_vec(), tree, values }
+        let places = tree.entry_places();
+        let values = vec![0.0; places.len()];
+        Self { mechanism: mechanism.clone(), hinges: hinges.to_vec(), tree, places, values }
     }
 
     /// The angles after the independent one has turned by `u`.
@@ -89,7 +91,7 @@ impl Reparametrisation for Partition {
         let step = self.step(u[0], q)?;
         self.tree.tangent(&step.turns, q, &mut self.values)?;
         out.fill(0.0);
-        for (&(coordinate, freedom), value) in self.tree.entry_places().iter().zip(&self.values) {
+        for (&(coordinate, freedom), value) in self.places.iter().zip(&self.values) {
             out[coordinate] += value * step.slopes[freedom];
         }
         Ok(())
