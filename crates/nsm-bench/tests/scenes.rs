@@ -128,3 +128,19 @@ fn bodies_carry_their_surface_and_continuous_quaternions() {
     assert!(volume > 0.9 * (4.0 + 4.18) && volume < 4.0 + 4.19, "{volume}");
     assert!(json.to_string().len() < 60_000, "{}", json.to_string().len());
 }
+
+#[test]
+fn a_large_scene_is_thinned_and_keeps_its_start() {
+    let text =
+        "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n[start]\nq = [0, 0]\nv = [1, 2]\n";
+    let scene = scene(&format!("{text}{RUN}"));
+    assert_eq!(scene.times.len(), 201);
+    assert_eq!(scene.thinned(10), scene, "too short to be thinned");
+    let mut long = scene.clone();
+    long.times = (0..601).map(f64::from).collect();
+    long.points[0].path = (0..601).map(|i| Vec3::new(f64::from(i), 0.0, 0.0)).collect();
+    let thin = long.thinned(1500);
+    assert_eq!(thin.times.len(), 301);
+    assert_eq!(thin.points[0].path.len(), 301);
+    assert_eq!(thin.points[0].path[300].x, 600.0);
+}

@@ -38,7 +38,10 @@ pub(crate) fn panels(curves: &[Curve], axes: &[((String, String), Axes)]) -> Vec
         .filter_map(|group| {
             let labels =
                 |((x, y), _): &&((String, String), Axes)| *x == group[0].x && *y == group[0].y;
-            panel(group, axes.iter().find(labels).map_or(Axes::Auto, |(_, kind)| *kind))
+            // A path in the plane is drawn to scale unless it is said otherwise.
+            let plane = group[0].x == "x" && group[0].y == "y";
+            let default = if plane { Axes::Equal } else { Axes::Auto };
+            panel(group, axes.iter().find(labels).map_or(default, |(_, kind)| *kind))
         })
         .collect()
 }

@@ -104,10 +104,13 @@ fn places(columns: &[String]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// `x1` → `y1`, `ball_x` → `ball_y`: the name along another axis.
+/// `x1` → `y1`, `ball_x` → `ball_y`, `rod.x` → `rod.y`: the name along another axis.
 fn swap_axis(name: &str, to: char) -> Option<String> {
-    if let Some(stem) = name.strip_suffix("_x") {
-        return Some(format!("{stem}_{to}"));
+    // Inner nodes of beams are too many to be told apart in a plot.
+    let body =
+        name.strip_suffix("_x").or_else(|| name.strip_suffix(".x").filter(|b| !b.ends_with(']')));
+    if let Some(stem) = body {
+        return Some(format!("{stem}{}{to}", &name[stem.len()..=stem.len()]));
     }
     name.strip_prefix('x')
         .filter(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '_'))
@@ -238,5 +241,8 @@ mod tests {
         let found = places(&columns(&["t", "ball_x", "ball_y", "ball_z", "ball_px"]));
         assert_eq!(found, [["ball_x", "ball_y", "ball_z"]]);
         assert_eq!(places(&columns(&["t", "x", "y"])), [["x", "y"]]);
+        let found =
+            places(&columns(&["t", "rod.x", "rod.y", "rod.z", "rod.d1x", "beam[0].x", "v_rod.x"]));
+        assert_eq!(found, [["rod.x", "rod.y", "rod.z"]]);
     }
 }

@@ -8,12 +8,15 @@ use crate::plot::escape;
 /// The script that shows every scene of a page.
 pub(crate) const SCRIPT: &str = include_str!("viewer.js");
 
+/// Most numbers of one scene: a page of many scenes stays a few megabytes.
+const MOST: usize = 15_000;
+
 /// A figure with the scenes of one or several runs; nothing if there is nothing to see.
 pub(crate) fn figure(scenes: &[(String, Scene)], caption: &str) -> Option<String> {
     let list: Vec<_> = scenes
         .iter()
         .filter(|(_, scene)| !scene.is_empty())
-        .map(|(name, scene)| json!({ "name": name, "scene": scene.json() }))
+        .map(|(name, scene)| json!({ "name": name, "scene": scene.thinned(MOST).json() }))
         .collect();
     if list.is_empty() {
         return None;

@@ -76,11 +76,14 @@
     [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
     for (const p of scene.points)
       for (let i = 0; i < p.at.length / 3; i++) take(at(p.at, i), p.radius || 0);
-    for (const b of scene.bodies) {
-      const r = radius(b);
-      for (let i = 0; i < b.poses.length / 7; i++)
-        take(sub(b.poses.slice(7 * i, 7 * i + 3), follow(scene, [i, 0])), r);
-    }
+    // Every corner of every body, at some sixty of the frames.
+    const every = Math.ceil(scene.t.length / 60);
+    for (const b of scene.bodies)
+      for (let i = 0; i < scene.t.length; i += every) {
+        const [x, q] = poseAt(b, [i, 0]);
+        const centre = sub(x, follow(scene, [i, 0]));
+        for (let k = 0; k < b.vertices.length / 3; k++) take(add(centre, turn(q, at(b.vertices, k))));
+      }
     for (const l of scene.polylines) for (let i = 0; i < l.at.length / 3; i++) take(at(l.at, i));
     for (const o of scene.outlines) for (let i = 0; i < o.length / 3; i++) take(at(o, i));
     return [low, high];

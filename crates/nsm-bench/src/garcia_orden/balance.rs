@@ -4,7 +4,7 @@ use nsm_model::{State, Stepper};
 use nsm_vi::{Conserving, EnergyBalance, Projected, Projection, ProjectionMatrix, Strength};
 
 use super::{A, MU, particles, w};
-use crate::{Effort, Expected, Findings, Scenario, ScenarioError, Status};
+use crate::{Axes, Effort, Expected, Findings, Scenario, ScenarioError, Status};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     vec![
@@ -97,6 +97,8 @@ fn criterion(_: Effort) -> Result<Findings, ScenarioError> {
     Ok(findings)
 }
 
+const CONVERGENCE: (&str, &str) = ("step", "error of the position at t = 1");
+
 fn order(_: Effort) -> Result<Findings, ScenarioError> {
     let (system, start) = particles()?;
     let end = |matrix: ProjectionMatrix, steps: u32| -> Result<State, ScenarioError> {
@@ -117,8 +119,15 @@ fn order(_: Effort) -> Result<Findings, ScenarioError> {
         ("W", w(), Expected::Near(1.0, 0.15)),
     ] {
         let coarse = error(&end(matrix.clone(), 100)?);
-        let fine = error(&end(matrix, 200)?);
+        let fine = error(&end(matrix.clone(), 200)?);
         findings.check(format!("order with {name}"), (coarse / fine).log2(), expected);
+        let point = |steps: u32| -> Result<[f64; 2], ScenarioError> {
+            Ok([1.0 / f64::from(steps), error(&end(matrix.clone(), steps)?)])
+        };
+        let points: Vec<_> =
+            [25, 50, 100, 200, 400, 800].into_iter().map(point).collect::<Result<_, _>>()?;
+        findings.curve(name, CONVERGENCE, points);
     }
+    findings.draw(CONVERGENCE, Axes::DoubleLogarithmic);
     Ok(findings)
 }

@@ -149,6 +149,25 @@ impl Scene {
             || (self.points.is_empty() && self.bodies.is_empty() && self.polylines.is_empty())
     }
 
+    /// The scene with every second frame only, and with every second one of those, until it holds at most
+    /// `numbers` numbers or would no longer move smoothly.
+    #[must_use]
+    pub fn thinned(&self, numbers: usize) -> Self {
+        let frames = self.times.len();
+        let nodes =
+            self.polylines.iter().map(|p| p.frames.first().map_or(0, Vec::len)).sum::<usize>();
+        let each = 1 + 3 * self.points.len() + 7 * self.bodies.len() + 3 * nodes;
+        if frames * each <= numbers || frames < 240 {
+            return self.clone();
+        }
+        let mut thin = self.clone();
+        thin.times = half(&self.times);
+        thin.points.iter_mut().for_each(|p| p.path = half(&p.path));
+        thin.bodies.iter_mut().for_each(|b| b.poses = half(&b.poses));
+        thin.polylines.iter_mut().for_each(|p| p.frames = half(&p.frames));
+        thin.thinned(numbers)
+    }
+
     /// The scene for the viewer.
     pub fn json(&self) -> Value {
         let places = Round::to(self.extent());
@@ -207,6 +226,10 @@ impl Scene {
         let lines = self.polylines.iter().flat_map(|p| p.frames.iter().flatten());
         moving.chain(bodies).chain(lines).map(Vec3::amax).fold(0.0, f64::max)
     }
+}
+
+fn half<T: Clone>(list: &[T]) -> Vec<T> {
+    list.iter().step_by(2).cloned().collect()
 }
 
 /// Positions and unit quaternions, whose signs are chosen so that neighbours can be interpolated.

@@ -79,6 +79,11 @@ fn times(case: Case) -> Scenario {
         move |_| {
             let mut found = Findings::default();
             let run = run(&Lgvci::default(), &case.world()?, start(), H, 1600)?;
+            let rows =
+                reference(case).into_iter().zip(&run.times).enumerate().map(|(k, (want, t))| {
+                    [(k + 1).to_string(), format!("{t:.10}"), format!("{want:.10}")]
+                });
+            found.table("Instants of impact", &["impact", "here", "quadruple precision"], rows);
             for (k, want) in reference(case).into_iter().enumerate() {
                 let t = run.times.get(k).copied().unwrap_or(f64::NAN);
                 found.check(format!("impact {}", k + 1), t, Expected::Near(want, 1e-9));

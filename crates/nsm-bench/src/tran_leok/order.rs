@@ -4,7 +4,7 @@ use nsm_geom::Vec3;
 use nsm_vi::rigid::{Lgvci, RigidState};
 
 use super::{Case, G, cases::run, start};
-use crate::{Effort, Expected, Findings, Scenario, ScenarioError, Status};
+use crate::{Axes, Effort, Expected, Findings, Scenario, ScenarioError, Status};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     vec![Scenario::new(
@@ -15,6 +15,8 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         order,
     )]
 }
+
+const CONVERGENCE: (&str, &str) = ("step", "error of R at t = 1.9");
 
 fn order(_: Effort) -> Result<Findings, ScenarioError> {
     let mut found = Findings::default();
@@ -39,6 +41,12 @@ fn order(_: Effort) -> Result<Findings, ScenarioError> {
             let momentum = ratio(|s, t| (s.bodies[0].pi - t.bodies[0].pi).norm());
             found.check(format!("case {name}: order of Π"), momentum, Expected::Near(2.0, 0.1));
         }
+        let exact = free(6400)?;
+        let error = |s: &RigidState| (s.bodies[0].pose.rot - exact.bodies[0].pose.rot).norm();
+        let point = |steps: usize| free(steps).map(|s| [1.9 / steps as f64, error(&s)]);
+        let points: Vec<_> =
+            [50, 100, 200, 400, 800].into_iter().map(point).collect::<Result<_, _>>()?;
+        found.curve(format!("case {name}"), CONVERGENCE, points);
         let (a, b, c) = (first(1600)?, first(3200)?, first(6400)?);
         found.check(
             format!("case {name}: order of the first instant of impact"),
@@ -54,5 +62,6 @@ fn order(_: Effort) -> Result<Findings, ScenarioError> {
             Expected::AtMost(1e-12),
         );
     }
+    found.draw(CONVERGENCE, Axes::DoubleLogarithmic);
     Ok(found)
 }
