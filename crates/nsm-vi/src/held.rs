@@ -135,6 +135,17 @@ impl<'a> Held<'a> {
         Ok(())
     }
 
+    /// Solves for $v$ and $\mu$ of any right-hand side.
+    pub(crate) fn solve(
+        &mut self,
+        p: &[f64],
+        b: &[f64],
+        v: &mut [f64],
+        mu: &mut [f64],
+    ) -> Result<(), LinearError> {
+        self.mass.solve(p, b, v, mu)
+    }
+
     /// Adds $h M^{-1} F\nu$ to `x`.
     pub(crate) fn push(&mut self, nu: &[f64], h: f64, x: &mut [f64]) {
         self.impulse.fill(0.0);

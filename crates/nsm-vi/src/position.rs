@@ -154,8 +154,9 @@ impl<'a> PositionUpdate<'a> {
     ) -> Result<usize, StepError> {
         self.residual = 0.0;
         self.pressed = !(smooth.is_empty() && self.nu.is_empty());
-        let continued = self.x == q;
+        let mut continued = false;
         if let Some(held) = held.as_deref_mut() {
+            continued = self.x == q;
             held.place(q, t)?;
             self.start.f.copy_from_slice(&held.gradients);
             self.independent.copy_from_slice(held.independent());

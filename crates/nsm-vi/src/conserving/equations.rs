@@ -60,7 +60,7 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// Evaluates $\bar s$, $\bar G$, $f(x)$ and $G(x)$.
+    /// Evaluates $\bar s$, $\bar G$ and $f(x)$.
     pub(super) fn evaluate(&mut self, start: Start<'_>, x: &[f64]) {
         let Start { q, t, h, .. } = start;
         for (i, (a, b)) in q.iter().zip(x).enumerate() {
@@ -84,7 +84,11 @@ impl<'a> Equations<'a> {
             self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
         }
         rows.values(x, t + h, &mut self.f);
-        rows.gradients(x, t + h, &mut self.end);
+    }
+
+    /// Evaluates $G(x)$, which the matrices of Newton's method need.
+    pub(super) fn evaluate_end(&mut self, start: Start<'_>, x: &[f64]) {
+        self.system.equalities().gradients(x, start.t + start.h, &mut self.end);
     }
 
     /// Writes $r$ at the trial that was evaluated last.

@@ -16,6 +16,7 @@
 
 mod average;
 mod equations;
+mod frozen;
 mod solve;
 
 pub use average::ForceAverage;
@@ -77,7 +78,7 @@ impl Conserving {
             multipliers: vec![0.0; m],
             p: vec![0.0; n],
             v: vec![0.0; n],
-            massless: Massless::new(system)?,
+            massless: Massless::new(system),
             left: vec![f64::NAN; n],
             events: Events::default(),
         })
@@ -95,7 +96,7 @@ pub struct ConservingStepper<'a> {
     p: Vec<f64>,
     v: Vec<f64>,
     /// Present where the mass is singular.
-    massless: Option<Massless<'a>>,
+    massless: Option<Massless>,
     /// Where the last step ended: elsewhere, a position is checked before it is used.
     left: Vec<f64>,
     events: Events,
@@ -109,8 +110,8 @@ impl ConservingStepper<'_> {
         &self.multipliers
     }
 
-    /// Names of the constraints that depended on others where the last step began: they were left out of it.
-    /// Which they are may change from step to step.
+    /// Names of the constraints that depend on others where the last step began, or where it ended if coordinates have
+    /// no mass: they are left out, and hold by the others. Which they are may change from step to step.
     pub fn redundant(&self) -> impl Iterator<Item = &str> {
         let rows = self.system.equalities();
         self.solver.redundant().iter().map(|&i| rows.name(i))
@@ -119,29 +120,28 @@ impl ConservingStepper<'_> {
 
 /// What completes the velocity $M^+ p$ on coordinates without mass.
 #[derive(Debug)]
-struct Massless<'a> {
-    held: Held<'a>,
+struct Massless {
     /// Coordinates with a zero row and column: no momentum.
     zero: Vec<usize>,
     defect: Vec<f64>,
 }
 
-impl<'a> Massless<'a> {
-    fn new(system: &'a System) -> Result<Option<Self>, SystemError> {
+impl Massless {
+    fn new(system: &System) -> Option<Self> {
         if system.mass().massless().is_empty() {
-            return Ok(None);
+            return None;
         }
         let zero = |e: &&(usize, usize, f64)| e.0 == e.1 && e.2 == 0.0;
-        Ok(Some(Self {
-            held: Held::new(system)?,
+        Some(Self {
             zero: system.mass().entries().iter().filter(zero).map(|e| e.0).collect(),
             defect: vec![0.0; system.dimension()],
-        }))
+        })
     }
 
     /// Writes $v = \tilde v + M^+(p - M\tilde v)$, with $\tilde v$ the velocity of $p$ that the constraints allow: $Mv = p$.
     fn velocity(
         &mut self,
+        held: &mut Held<'_>,
         mass: &Mass,
         (q, t): (&[f64], f64),
         p: &mut [f64],
@@ -150,14 +150,14 @@ impl<'a> Massless<'a> {
         for &i in &self.zero {
             p[i] = 0.0;
         }
-        self.held.place(q, t)?;
-        self.held.velocity_of(p).map_err(|error| self.held.failure(t, &error))?;
-        mass.multiply(&self.held.velocity, &mut self.defect);
+        held.place(q, t)?;
+        held.velocity_of(p).map_err(|error| held.failure(t, &error))?;
+        mass.multiply(&held.velocity, &mut self.defect);
         for (d, p) in self.defect.iter_mut().zip(&*p) {
             *d = p - *d;
         }
         mass.solve(&self.defect, v);
-        for (v, allowed) in v.iter_mut().zip(&self.held.velocity) {
+        for (v, allowed) in v.iter_mut().zip(&held.velocity) {
             *v += allowed;
         }
         Ok(())
@@ -194,12 +194,12 @@ impl Stepper for ConservingStepper<'_> {
             let culprit = self.system.names()[i].clone();
             return Err(StepError::NotFinite { t, what: "momentum", culprit });
         }
-        match &mut self.massless {
-            Some(massless) => {
+        match (&mut self.massless, &mut self.solver.held) {
+            (Some(massless), Some(held)) => {
                 let at = (&self.solver.x[..], t + h);
-                massless.velocity(self.system.mass(), at, &mut self.p, &mut self.v)?;
+                massless.velocity(held, self.system.mass(), at, &mut self.p, &mut self.v)?;
             }
-            None => self.system.mass().solve(&self.p, &mut self.v),
+            _ => self.system.mass().solve(&self.p, &mut self.v),
         }
         for (lambda, scaled) in self.multipliers.iter_mut().zip(&self.solver.multipliers) {
             *lambda = scaled / scale;

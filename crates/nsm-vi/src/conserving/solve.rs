@@ -5,12 +5,13 @@
 //! (\[GO\] section 6, penalty $10^3$). Both find the same step; the first needs a third of the iterations.
 
 use nsm_model::{StepError, System, SystemError, motion_without_inertia};
-use nsm_solvers::kkt::RowRank;
 use nsm_solvers::small::norm_inf;
 use nsm_solvers::{LinearError, LinearSystem, Structure};
 
 use super::equations::{Equations, Start};
+use super::frozen::Frozen;
 use crate::Tolerances;
+use crate::held::Held;
 use crate::position::largest;
 
 /// How the equations of a [`Conserving`](crate::Conserving) step are solved.
@@ -65,14 +66,15 @@ pub(super) struct Solver<'a> {
     /// The end of the step, and $\Lambda = \tfrac{h^2}2\lambda$.
     pub(super) x: Vec<f64>,
     pub(super) multipliers: Vec<f64>,
+    guess: Vec<f64>,
+    guessed: Vec<f64>,
     rhs: Vec<f64>,
     scratch: Vec<f64>,
     r: Vec<f64>,
-    redundant: Vec<bool>,
-    rank: RowRank,
-    /// Whether the rank was ever looked at, and whether rows were ever redundant.
-    known: bool,
-    deficient: bool,
+    /// Present where there are equalities; tells which of them are redundant.
+    pub(super) held: Option<Held<'a>>,
+    /// Present where the mass is regular.
+    frozen: Option<Frozen>,
     pub(super) residual: f64,
 }
 
@@ -105,8 +107,6 @@ impl<'a> Solver<'a> {
             why: error.to_string(),
         };
         let matrix = LinearSystem::new(size, &pattern, Structure::General).map_err(misfit)?;
-        let gradients: Vec<_> =
-            (0..m).flat_map(|i| rows.columns(i).iter().map(move |&c| (i, c))).collect();
         Ok(Self {
             kind,
             tolerances,
@@ -115,13 +115,13 @@ impl<'a> Solver<'a> {
             interior,
             x: vec![0.0; n],
             multipliers: vec![0.0; m],
+            guess: vec![0.0; n],
+            guessed: vec![0.0; m],
             rhs: vec![0.0; size],
             scratch: vec![0.0; n],
             r: vec![0.0; n],
-            redundant: vec![false; m],
-            rank: RowRank::new(m, n, &gradients).map_err(misfit)?,
-            known: m <= 1,
-            deficient: false,
+            held: if m == 0 { None } else { Some(Held::new(system)?) },
+            frozen: (m > 0 && system.mass().massless().is_empty()).then(|| Frozen::new(n, m)),
             residual: 0.0,
             equations,
         })
@@ -129,7 +129,7 @@ impl<'a> Solver<'a> {
 
     /// Rows that were left out of the last step because they depend on others.
     pub(super) fn redundant(&self) -> &[usize] {
-        self.rank.redundant()
+        self.held.as_ref().map_or(&[], |held| held.redundant())
     }
 
     /// Solves the step from the predictor in `x` and the multipliers of the last step.
@@ -143,20 +143,31 @@ impl<'a> Solver<'a> {
     }
 
     fn simultaneous(&mut self, start: Start<'_>) -> Result<usize, StepError> {
-        if !self.known || self.deficient {
-            self.find_rank(start).map_err(|error| self.failure(start.t, error))?;
+        if let Some(held) = &mut self.held {
+            held.place(start.q, start.t)?;
+            for &i in held.redundant() {
+                self.multipliers[i] = 0.0;
+            }
+        }
+        if let (Some(frozen), Some(held)) = (&mut self.frozen, &mut self.held) {
+            self.guess.copy_from_slice(&self.x);
+            self.guessed.copy_from_slice(&self.multipliers);
+            let at = (&mut self.x[..], &mut self.multipliers[..]);
+            let solved = frozen.solve(&mut self.equations, held, start, at, &self.tolerances);
+            if let Some((iterations, residual)) = solved {
+                self.residual = residual;
+                return Ok(iterations);
+            }
+            self.x.copy_from_slice(&self.guess);
+            self.multipliers.copy_from_slice(&self.guessed);
         }
         let n = self.x.len();
         let mut last = f64::INFINITY;
         let mut scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.equations.evaluate(start, &self.x);
-            let mut step = self.newton_step(start);
-            if matches!(step, Err(LinearError::Singular { .. })) {
-                self.find_rank(start).map_err(|error| self.failure(start.t, error))?;
-                step = self.newton_step(start);
-            }
-            step.map_err(|error| self.failure(start.t, error))?;
+            self.equations.evaluate_end(start, &self.x);
+            self.newton_step(start).map_err(|error| self.failure(start.t, error))?;
             let (dx, dl) = self.rhs.split_at(n);
             let before = last;
             last = norm_inf(dx);
@@ -188,6 +199,7 @@ impl<'a> Solver<'a> {
     /// Leaves the Newton step of positions and multipliers in `rhs`.
     fn newton_step(&mut self, start: Start<'_>) -> Result<(), LinearError> {
         let (n, m) = (self.x.len(), self.multipliers.len());
+        let independent = self.held.as_ref().map_or(&[][..], |held| held.independent());
         let (inside, border) = self.values.split_at_mut(self.interior);
         self.equations.jacobian(start, &self.x, &self.multipliers, 0.0, inside);
         let rows = self.equations.system.equalities();
@@ -203,7 +215,7 @@ impl<'a> Solver<'a> {
             // A redundant row holds by the others: it says Λᵢ = 0 instead.
             diagonal[i] = 0.0;
             self.rhs[n + i] = -self.equations.f[i];
-            if self.redundant[i] {
+            if !independent[i] {
                 lines[rows.span(i)].fill(0.0);
                 diagonal[i] = 1.0;
                 self.rhs[n + i] = -self.multipliers[i];
@@ -211,19 +223,6 @@ impl<'a> Solver<'a> {
         }
         self.matrix.factorise(&self.values)?;
         self.matrix.solve_in_place(&mut self.rhs)
-    }
-
-    /// Finds the redundant rows at the start of the step, where all constraints hold.
-    fn find_rank(&mut self, start: Start<'_>) -> Result<(), LinearError> {
-        let rows = self.equations.system.equalities();
-        rows.gradients(start.q, start.t, &mut self.equations.end);
-        self.redundant.fill(false);
-        for &i in self.rank.find(&self.equations.end, &[])? {
-            self.redundant[i] = true;
-            self.deficient = true;
-        }
-        self.known = true;
-        Ok(())
     }
 
     fn augmented(
@@ -242,6 +241,7 @@ impl<'a> Solver<'a> {
             let mut inner = 0;
             loop {
                 self.equations.evaluate(start, &self.x);
+                self.equations.evaluate_end(start, &self.x);
                 let (equations, r) = (&self.equations, &mut self.r);
                 equations.residual(start, &self.x, &self.multipliers, r, &mut self.scratch);
                 let rows = equations.system.equalities();
