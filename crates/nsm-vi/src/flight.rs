@@ -25,6 +25,8 @@ pub(crate) struct Flight {
     second_change: Vec<f64>,
     /// Steps in a row of which these are known, up to three.
     known: usize,
+    /// Contraction of the last step that took more than one iteration.
+    ratio: f64,
     f: Vec<f64>,
     step: Vec<f64>,
     mu: Vec<f64>,
@@ -46,6 +48,7 @@ impl Flight {
             change: vec![0.0; m],
             second_change: vec![0.0; m],
             known: 0,
+            ratio: 0.0,
             f: vec![0.0; m],
             step: vec![0.0; rows.dimension()],
             mu: vec![0.0; m],
@@ -82,7 +85,8 @@ impl Flight {
         } else {
             nu.fill(0.0);
         }
-        let mut before = f64::INFINITY;
+        let expected = if self.known > 0 { self.ratio } else { 0.0 };
+        let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
             rows.values(x, t, &mut self.f);
             self.f.iter_mut().for_each(|f| *f = -*f);
@@ -99,10 +103,14 @@ impl Flight {
                 return None;
             }
             let small = tolerances.newton * scale;
-            let next = if iteration > 1 { last * (last / before) } else { last };
+            observed = observed.max(last / before);
+            // The steps before vouch for the first iterations of this one, and against a lucky one.
+            let ratio = observed.max(expected);
+            let next = if ratio > 0.0 { last * ratio } else { last };
             let stalled = last >= 0.5 * before && last <= 1e-13 * scale;
-            if last <= small || next <= 0.1 * small || stalled {
+            if last <= small || next <= 1e-2 * small || stalled {
                 self.remember(nu, h);
+                self.ratio = if observed > 0.0 { observed } else { expected };
                 return Some(Landing { iterations: iteration, residual: last / scale });
             }
             if last > 0.5 * before {

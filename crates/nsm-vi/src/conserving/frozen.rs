@@ -56,7 +56,7 @@ impl Frozen {
             return None;
         }
         self.pause = PAUSE;
-        let mut before = f64::INFINITY;
+        let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
             equations.evaluate(start, x);
             equations.residual(start, x, multipliers, &mut self.r, &mut self.scratch);
@@ -77,7 +77,8 @@ impl Frozen {
                 return None;
             }
             let small = tolerances.newton * scale;
-            let next = if iteration > 1 { last * (last / before) } else { last };
+            observed = observed.max(last / before);
+            let next = if observed > 0.0 { last * observed } else { last };
             let stalled = last >= 0.5 * before && last <= 1e-13 * scale;
             if last <= small || next <= 1e-2 * small || stalled {
                 equations.evaluate(start, x);
