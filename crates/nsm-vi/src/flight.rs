@@ -15,6 +15,8 @@ use crate::held::Held;
 
 /// Iterations before Newton's method takes over.
 const PATIENCE: usize = 20;
+/// A smaller contraction of one iteration is luck and says nothing of the next.
+pub(crate) const LUCK: f64 = 1e-2;
 
 /// Workspace of the iteration, and what it remembers of the steps before.
 #[derive(Debug)]
@@ -25,8 +27,6 @@ pub(crate) struct Flight {
     second_change: Vec<f64>,
     /// Steps in a row of which these are known, up to three.
     known: usize,
-    /// Contraction of the last step that took more than one iteration.
-    ratio: f64,
     f: Vec<f64>,
     step: Vec<f64>,
     mu: Vec<f64>,
@@ -48,7 +48,6 @@ impl Flight {
             change: vec![0.0; m],
             second_change: vec![0.0; m],
             known: 0,
-            ratio: 0.0,
             f: vec![0.0; m],
             step: vec![0.0; rows.dimension()],
             mu: vec![0.0; m],
@@ -85,7 +84,7 @@ impl Flight {
         } else {
             nu.fill(0.0);
         }
-        let expected = if self.known > 0 { self.ratio } else { 0.0 };
+        let noise = 4.0 * f64::EPSILON * (1.0 + rows.len() as f64);
         let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
             rows.values(x, t, &mut self.f);
@@ -104,13 +103,9 @@ impl Flight {
             }
             let small = tolerances.newton * scale;
             observed = observed.max(last / before);
-            // The steps before vouch for the first iterations of this one, and against a lucky one.
-            let ratio = observed.max(expected);
-            let next = if ratio > 0.0 { last * ratio } else { last };
-            let stalled = last >= 0.5 * before && last <= 1e-13 * scale;
-            if last <= small || next <= 1e-2 * small || stalled {
+            let stalled = last >= 0.5 * before && last <= noise * scale;
+            if last * observed.max(LUCK) <= LUCK * small || stalled {
                 self.remember(nu, h);
-                self.ratio = if observed > 0.0 { observed } else { expected };
                 return Some(Landing { iterations: iteration, residual: last / scale });
             }
             if last > 0.5 * before {

@@ -2,7 +2,7 @@
 
 use nsm_constraints::{Affine, LineSpring, Rod, SphereGap};
 use nsm_model::{Mass, State, Stepper, System, SystemProbe, run_steps};
-use nsm_vi::{Gvi, Quadrature, Variational};
+use nsm_vi::{Conserving, Gvi, Quadrature, Variational};
 
 const BOTH: [Quadrature; 2] = [Quadrature::Midpoint, Quadrature::Verlet];
 
@@ -68,6 +68,39 @@ fn a_long_chain_holds_its_rods() {
         assert!(run.ledger.velocity_residual < 1e-11, "{:e}", run.ledger.velocity_residual);
         let relative = run.ledger.energy.drift() / run.ledger.energy.start.abs();
         assert!(relative < 1e-3, "{relative:e}");
+    }
+}
+
+#[test]
+fn rods_hold_to_round_off_at_any_step() {
+    let n = 5;
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * n]).unwrap());
+    let mut q = Vec::new();
+    for i in 0..n {
+        let (x, y, pivot) = (2 * i, 2 * i + 1, 0.5 * i as f64);
+        let angle = 0.3 * (i as f64 + 1.0);
+        q.extend([pivot + angle.sin(), -angle.cos()]);
+        system = system
+            .with_potential("weight", Affine::new(&[y], &[9.8], 0.0).unwrap())
+            .unwrap()
+            .with_equality("rod", Rod::to_pivot(&[x, y], &[pivot, 0.0], 1.0).unwrap())
+            .unwrap();
+    }
+    let start = State::new(&system, &q, &vec![0.0; 2 * n]).unwrap();
+    for h in [0.1, 0.03, 0.02, 0.01, 0.005, 0.001, 1e-4] {
+        let mut variational = Variational::new(h, Quadrature::Midpoint).stepper(&system).unwrap();
+        let mut conserving = Conserving::new(h).stepper(&system).unwrap();
+        let steppers: [&mut dyn Stepper<State = State>; 2] = [&mut variational, &mut conserving];
+        for stepper in steppers {
+            let mut state = start.clone();
+            for _ in 0..500 {
+                stepper.step(&mut state).unwrap();
+                let mut f = vec![0.0; n];
+                system.equalities().values(&state.q, state.t, &mut f);
+                let worst = f.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+                assert!(worst <= 6.7e-16, "h = {h}: {worst:e}");
+            }
+        }
     }
 }
 

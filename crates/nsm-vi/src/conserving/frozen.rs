@@ -9,6 +9,7 @@ use nsm_solvers::small::norm_inf;
 
 use super::equations::{Equations, Start};
 use crate::Tolerances;
+use crate::flight::LUCK;
 use crate::held::Held;
 
 /// Iterations before Newton's method takes over.
@@ -56,6 +57,7 @@ impl Frozen {
             return None;
         }
         self.pause = PAUSE;
+        let noise = 4.0 * f64::EPSILON * (1.0 + multipliers.len() as f64);
         let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
             equations.evaluate(start, x);
@@ -78,9 +80,8 @@ impl Frozen {
             }
             let small = tolerances.newton * scale;
             observed = observed.max(last / before);
-            let next = if observed > 0.0 { last * observed } else { last };
-            let stalled = last >= 0.5 * before && last <= 1e-13 * scale;
-            if last <= small || next <= 1e-2 * small || stalled {
+            let stalled = last >= 0.5 * before && last <= noise * scale;
+            if last * observed.max(LUCK) <= LUCK * small || stalled {
                 equations.evaluate(start, x);
                 self.pause = 0;
                 return Some((iteration, last / scale));

@@ -234,6 +234,7 @@ pub(crate) fn newton_matrix(
     // The momentum at the start does not enter the matrix.
     let start = Start { q, p: q, t, h };
     equations.evaluate(start, end);
+    equations.evaluate_end(start, end);
     let pattern = equations.pattern();
     let mut values = vec![0.0; pattern.len()];
     let scaled: Vec<f64> = multipliers.iter().map(|l| 0.5 * h * h * l).collect();
