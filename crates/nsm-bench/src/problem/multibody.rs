@@ -1,5 +1,7 @@
 //! `[[body]]` with `[[joint]]`, `[[beam]]`, `[[point_mass]]` and `[[load]]`: mechanisms by directors.
 
+use std::sync::Arc;
+
 use nsm_constraints::multibody::{
     End, Inertia, JointKind, Mechanism, MechanismError, NodeId, Pose,
 };
@@ -100,22 +102,16 @@ pub(crate) fn free_bodies(
 
 /// Tracks the momentum `px` to `pz` and the angular momentum `Lx` to `Lz` about the origin, of all parts together.
 fn with_momenta(mut system: System, mechanism: &Mechanism) -> System {
-    // Every point and every director carries a momentum; directors do not move with the whole.
-    let (mut points, mut vectors) = (Vec::new(), Vec::new());
-    for (_, node) in mechanism.nodes() {
-        let range = mechanism.coordinates(node);
-        points.push(range.start);
-        vectors.extend(range.step_by(3));
+    let mechanism = Arc::new(mechanism.clone());
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let whole = Arc::clone(&mechanism);
+        let momentum = move |_: &[f64], p: &[f64]| whole.linear_momentum(p)[k];
+        system = system.with_invariant(Invariant::new(format!("p{axis}"), momentum));
     }
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
-        let coordinates: Vec<usize> = points.iter().map(|first| first + k).collect();
-        system =
-            system.with_invariant(Invariant::linear_momentum(format!("p{axis}"), &coordinates));
-    }
-    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
-        let pairs: Vec<[usize; 2]> =
-            vectors.iter().map(|first| [first + (k + 1) % 3, first + (k + 2) % 3]).collect();
-        system = system.with_invariant(Invariant::angular_momentum(format!("L{axis}"), &pairs));
+        let whole = Arc::clone(&mechanism);
+        let momentum = move |q: &[f64], p: &[f64]| whole.angular_momentum(q, p)[k];
+        system = system.with_invariant(Invariant::new(format!("L{axis}"), momentum));
     }
     system
 }
