@@ -67,6 +67,15 @@ impl Tolerances {
         };
         last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
     }
+
+    /// The same for an iteration with the matrix of an earlier one, which converges linearly: what is
+    /// left is a geometric series of steps.
+    pub(crate) fn is_settled(&self, before: f64, last: f64, scale: f64) -> bool {
+        let small = self.newton * scale;
+        let rate = last / before;
+        let stalled = rate >= 0.5 && last <= 1e-13 * scale;
+        last <= small || (rate < 0.5 && last * rate <= 0.1 * small) || stalled
+    }
 }
 
 /// Refuses a step that is not positive and finite.

@@ -25,6 +25,9 @@ use crate::position::largest;
 /// $|G P|$ above this share of $|G|$ and $|P|$ means that a reparametrisation leaves the constraints.
 const TANGENT: f64 = 1e-8;
 
+/// As long as an iteration shrinks the error by this, the matrix of the one before will do.
+const CONTRACTS: f64 = 0.1;
+
 /// [`NullSpace`] bound to a system and a reparametrisation of its constraints.
 pub struct ReparametrisedStepper<'a> {
     system: &'a System,
@@ -278,24 +281,33 @@ impl<'a> ReparametrisedStepper<'a> {
     fn solve(&mut self, start: (&[f64], &[f64], f64)) -> Result<(usize, f64), StepError> {
         let (q, _, t) = start;
         self.place(q, t)?;
-        let mut last = f64::INFINITY;
+        let (mut last, mut fresh) = (f64::INFINITY, true);
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.evaluate(start);
-            self.evaluate_tangent(q, t, false)?;
+            if fresh {
+                self.evaluate_tangent(q, t, false)?;
+                self.factorise(q, t).map_err(|error| failure(self.system, t, error))?;
+            }
             let before = last;
-            last = self.newton_step(q, t).map_err(|error| failure(self.system, t, error))?;
+            last = self.newton_step().map_err(|error| failure(self.system, t, error))?;
             if !last.is_finite() {
                 let culprit = self.system.names()[largest(&self.r).0].clone();
                 return Err(StepError::NotFinite { t, what: "the equation of motion", culprit });
             }
             self.place(q, t)?;
             scale = scale.max(norm_inf(&self.x));
-            if self.tolerances.is_converged(before, last, scale) {
+            let converged = if fresh {
+                self.tolerances.is_converged(before, last, scale)
+            } else {
+                self.tolerances.is_settled(before, last, scale)
+            };
+            if converged {
                 self.evaluate(start);
                 check_position(self.system, (&self.x, t + self.h), &mut self.f)?;
                 return Ok((iteration, last / scale));
             }
+            fresh = iteration > 1 && last > CONTRACTS * before;
         }
         Err(StepError::NotConverged {
             t,
@@ -306,16 +318,20 @@ impl<'a> ReparametrisedStepper<'a> {
         })
     }
 
-    /// One Newton step of the increment; returns its size in coordinates.
-    fn newton_step(&mut self, q: &[f64], t: f64) -> Result<f64, LinearError> {
+    /// Forms and factorises Newton's matrix at the trial `x`.
+    fn factorise(&mut self, q: &[f64], t: f64) -> Result<(), LinearError> {
         let h = self.h;
         self.lagrangian.stiffness(q, t, h, &mut self.stiffness);
         // Times h: the matrix then does not depend on h as h goes to zero.
         let stiffness = self.stiffness.iter().map(|k| h * k);
         self.matrix.set(self.mass.iter().copied().chain(stiffness));
-        self.matrix.factorise(&self.pattern, &self.basis, &self.tangent)?;
+        self.matrix.factorise(&self.pattern, &self.basis, &self.tangent)
+    }
+
+    /// One step of the increment with the last matrix; returns its size in coordinates.
+    fn newton_step(&mut self) -> Result<f64, LinearError> {
         self.pattern.multiply_transposed(&self.basis, &self.r, &mut self.reduced);
-        self.reduced.iter_mut().for_each(|b| *b *= -h);
+        self.reduced.iter_mut().for_each(|b| *b *= -self.h);
         self.matrix.solve(&mut self.reduced)?;
         for (u, d) in self.u.iter_mut().zip(&self.reduced) {
             *u += d;
