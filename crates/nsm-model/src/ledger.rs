@@ -65,6 +65,10 @@ pub struct Ledger {
     pub most_rounds: usize,
     /// Largest energy change of one event.
     pub event_energy_change: f64,
+    /// Energy that projections of velocities added over all steps: the sum of $\Delta E_p$ (\[GO\] (16)).
+    pub projected_energy: f64,
+    /// Smallest and largest $\Delta E_p$ of one step; a positive one is what \[GO\] warn of.
+    pub projection: Option<(f64, f64)>,
     /// Newton iterations over all steps.
     pub iterations: usize,
     /// Most Newton iterations in one step.
@@ -90,6 +94,8 @@ impl Ledger {
             rounds: 0,
             most_rounds: 0,
             event_energy_change: 0.0,
+            projected_energy: 0.0,
+            projection: None,
             iterations: 0,
             most_iterations: 0,
             gap_names,
@@ -103,6 +109,11 @@ impl Ledger {
         self.steps += 1;
         self.iterations += report.iterations;
         self.most_iterations = self.most_iterations.max(report.iterations);
+        if let Some(change) = report.projected_energy {
+            self.projected_energy += change;
+            let (low, high) = self.projection.unwrap_or((change, change));
+            self.projection = Some((-larger(-low, -change), larger(high, change)));
+        }
         for event in events.iter() {
             self.events += 1;
             self.rounds += event.rounds;

@@ -49,6 +49,8 @@ pub struct StepReport {
     pub residual: f64,
     /// Contacts that were held closed over the step.
     pub closed: usize,
+    /// Energy that a projection of velocities after the step added, if there was one: $\Delta E_p$ of \[GO\] (16).
+    pub projected_energy: Option<f64>,
 }
 
 /// One impact or switch, as seen in the [`Events`] of a step.

@@ -76,7 +76,8 @@ impl Stepper for DiscreteSmoothStepper<'_> {
         self.kernel.advance_momentum(phase, h, &self.touching)?;
         let residual = self.kernel.position.residual;
         self.kernel.commit(state, t + h);
-        Ok(StepReport { iterations, residual, closed: self.touching.len(), rounds: 0 })
+        let closed = self.touching.len();
+        Ok(StepReport { iterations, residual, closed, ..StepReport::default() })
     }
 
     fn step_size(&self) -> f64 {

@@ -46,6 +46,11 @@ fn rows(results: &[RunResult]) -> Vec<Vec<String>> {
     }));
     rows.push(row("residual, position", results, |r| small(r.ledger.position_residual)));
     rows.push(row("residual, velocity", results, |r| small(r.ledger.velocity_residual)));
+    if results.iter().any(|r| r.ledger.projection.is_some()) {
+        rows.push(row("E added by projections", results, |r| {
+            r.ledger.projection.map_or("-".into(), |_| small(r.ledger.projected_energy))
+        }));
+    }
     rows.push(row("events", results, |r| r.ledger.events.to_string()));
     rows.push(row("time per step", results, |r| {
         duration(r.seconds / r.ledger.steps.max(1) as f64)

@@ -329,7 +329,8 @@ impl NsgaStepper<'_> {
                 return Err(AlphaError::Contradiction { constraint: name.into(), value }.at(t));
             }
         }
-        Ok((StepReport { iterations, rounds, residual, closed }, mode))
+        let report = StepReport { iterations, rounds, residual, closed, ..StepReport::default() };
+        Ok((report, mode))
     }
 
     /// No mode agrees with its own end: the modes do not meet, or the impact law sends the motion back.

@@ -55,6 +55,11 @@ impl RunResult {
             "event_records": self.event_records(),
             "seconds": self.seconds,
         });
+        if let (Some((min, max)), Some(object)) = (ledger.projection, object.as_object_mut()) {
+            let total = ledger.projected_energy;
+            let energy = json!({ "total": total, "min": min, "max": max });
+            object.insert("projected_energy".into(), energy);
+        }
         if let (Some(failure), Some(object)) = (&self.failure, object.as_object_mut()) {
             object.insert("failure".into(), json!(failure));
         }

@@ -117,7 +117,12 @@ impl Stepper for DirectStepper<'_> {
             self.events.push(state.t - (1.0 - alpha) * h, change, 0, contacts);
         }
         let closed = self.update.closed.len();
-        Ok(StepReport { iterations, residual: self.update.residual, closed, rounds: 0 })
+        Ok(StepReport {
+            iterations,
+            residual: self.update.residual,
+            closed,
+            ..StepReport::default()
+        })
     }
 
     fn step_size(&self) -> f64 {

@@ -158,7 +158,12 @@ impl Stepper for NewmarkStepper<'_> {
             self.events.push(end, change, 0, contacts);
         }
         let closed = self.update.closed.len();
-        Ok(StepReport { iterations, residual: self.update.residual, closed, rounds: 0 })
+        Ok(StepReport {
+            iterations,
+            residual: self.update.residual,
+            closed,
+            ..StepReport::default()
+        })
     }
 
     fn step_size(&self) -> f64 {

@@ -6,6 +6,8 @@ use super::{Projection, VelocityProjection};
 
 /// A stepper whose velocities are projected onto the constraints after every step.
 ///
+/// The energy that the projections add or take is booked in the [ledger](nsm_model::Ledger::projected_energy) of a run.
+///
 /// ```
 /// use nsm_constraints::Rod;
 /// use nsm_model::{Mass, State, Stepper, System};
@@ -70,7 +72,7 @@ impl<S: Stepper<State = State>> Stepper for Projected<'_, S> {
             Ok(change) => {
                 self.change = change;
                 self.total += change;
-                Ok(report)
+                Ok(StepReport { projected_energy: Some(change), ..report })
             }
             Err(error) => {
                 state.copy_from(&self.before);
