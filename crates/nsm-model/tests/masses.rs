@@ -2,7 +2,7 @@
 
 use nsm_model::{Mass, SystemError};
 
-/// Consistent mass $\tfrac16 (2\; 1; 1\; 2)$ of linear elements in a row, `stride` coordinates apart.
+/// Consistent mass of linear elements in a row, each $m_e/6$ times 2 on the diagonal and 1 beside it, `stride` coordinates apart.
 fn beam(elements: usize, first: usize, stride: usize) -> Vec<(usize, usize, f64)> {
     let mut entries = Vec::new();
     for e in 0..elements {

@@ -1,12 +1,14 @@
-//! Cost of a step of a hanging chain of point masses joined by rods, by the number of links.
+//! Cost of a step of a hanging chain of point masses joined by rods, by the number of links, and of a beam on a hinge,
+//! by the number of elements: its mass is singular and couples neighbours.
 //!
-//! One iteration is one step of $h = 10^{-3}$; the chain starts stretched out sideways and swings.
+//! One iteration is one step of $h = 10^{-3}$; both start stretched out sideways and swing.
 #![allow(missing_docs)] // Criterion's macros define undocumented functions.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use nsm_constraints::multibody::{Beam, End, JointKind, Mechanism, SectionMass, SectionStiffness};
 use nsm_constraints::{Affine, Rod};
 use nsm_model::{Mass, State, Stepper, System};
 use nsm_vi::{Conserving, NullSpace, Quadrature, Variational};
@@ -65,12 +67,41 @@ fn chains(c: &mut Criterion) {
     }
 }
 
+fn beam(elements: usize) -> (System, State) {
+    let stiffness = SectionStiffness {
+        shear: [175_480.0; 2],
+        axial: 547_500.0,
+        bending: [114.0, 10.0],
+        torsion: 13.7,
+    };
+    let mass = SectionMass { per_length: 75.0, directors: [1.6e-2, 1.4e-3] };
+    let triad = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let ends = [[0.0; 3], [0.0, 0.036 * elements as f64, 0.0]];
+    let mut mechanism = Mechanism::new().with_gravity([0.0, 0.0, -9.81]).unwrap();
+    let shape = Beam::straight(ends, elements, triad, stiffness, mass);
+    let beam = mechanism.add_beam("beam", &shape).unwrap();
+    let held = [End::Ground, End::Node(mechanism.beam_nodes(beam)[0])];
+    let axis = [1.0, 0.0, 0.0];
+    mechanism.add_joint("hinge", JointKind::Revolute, held, [0.0; 3], axis).unwrap();
+    System::of(&mechanism).unwrap()
+}
+
+fn beams(c: &mut Criterion) {
+    for elements in [5, 20, 80] {
+        let (system, start) = beam(elements);
+        let stepper = Variational::new(H, Quadrature::Midpoint).stepper(&system).unwrap();
+        run(c, "beam, midpoint", elements, stepper, &start);
+        let stepper = Conserving::new(H).stepper(&system).unwrap();
+        run(c, "beam, conserving", elements, stepper, &start);
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1));
-    targets = chains
+    targets = chains, beams
 }
 criterion_main!(benches);

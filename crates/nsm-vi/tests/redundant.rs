@@ -2,7 +2,7 @@
 
 use nsm_constraints::multibody::{End, Inertia, JointKind, Mechanism, Pose};
 use nsm_constraints::{Affine, LineSpring, Rod};
-use nsm_model::{Mass, State, Stepper, System};
+use nsm_model::{Mass, State, StepError, Stepper, System};
 use nsm_vi::{Conserving, Quadrature, Variational};
 
 const Q: Quadrature = Quadrature::Midpoint;
@@ -142,6 +142,26 @@ fn every_rod_twice_moves_like_once() {
             assert!(apart(&x.q, &y.q) < 1e-11, "{links} {springs}: {:e}", apart(&x.q, &y.q));
             assert!(apart(&x.p, &y.p) < 1e-9, "{links} {springs}: {:e}", apart(&x.p, &y.p));
         }
+    }
+}
+
+#[test]
+fn a_position_that_is_not_finite_is_refused_and_kept() {
+    for (links, springs) in [(5, false), (30, true)] {
+        let (system, start) = chain(links, 2, springs);
+        let mut bad = start.clone();
+        bad.q[3] = f64::NAN;
+        let before = format!("{bad:?}");
+        let mut variational = Variational::new(1e-3, Q).stepper(&system).unwrap();
+        let error = variational.step(&mut bad).unwrap_err();
+        assert!(matches!(error, StepError::NotFinite { .. }), "{error}");
+        assert!(Conserving::new(1e-3).stepper(&system).unwrap().step(&mut bad).is_err());
+        assert_eq!(format!("{bad:?}"), before);
+        // The same stepper goes on from a sound state.
+        let (mut after, mut fresh) = (start.clone(), start);
+        variational.step(&mut after).unwrap();
+        Variational::new(1e-3, Q).stepper(&system).unwrap().step(&mut fresh).unwrap();
+        assert_eq!(after, fresh);
     }
 }
 
