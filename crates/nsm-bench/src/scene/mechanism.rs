@@ -42,30 +42,33 @@ pub(super) fn scene(
             Pose { x: place(row, c), rot: Mat3::from_columns(&directors) }
         };
         let shape = shapes.iter().find(|(of, _)| *of == node).map(|(_, shape)| shape);
+        let mut mesh = shape.map_or_else(|| stand_in(system, c), Mesh::of);
+        add_bars(mechanism, node, &mut mesh);
         scene.bodies.push(Body {
             name: name.to_owned(),
-            mesh: shape.map_or_else(|| stand_in(mechanism, system, node), Mesh::of),
+            mesh,
             poses: film.iter().map(pose).collect(),
         });
     }
     scene
 }
 
-/// A body without a shape: the box of the same mass and inertia, and bars to its joints.
-fn stand_in(mechanism: &Mechanism, system: &System, node: NodeId) -> Mesh {
-    let first = mechanism.coordinates(node).start;
-    let entry = |c: usize| {
-        let entries = system.mass().entries();
-        entries.iter().find(|e| e.0 == c && e.1 == c).map_or(0.0, |e| e.2)
-    };
+/// A body without a shape: the box of the same mass and inertia.
+fn stand_in(system: &System, first: usize) -> Mesh {
+    let entries = system.mass().entries();
+    let entry = |c: usize| entries.iter().find(|e| e.0 == c && e.1 == c).map_or(0.0, |e| e.2);
     // A box of edges a has the Euler tensor m a²/12.
     let mass = entry(first);
     let half = Vec3::from_fn(|i, _| (3.0 * entry(first + 3 + 3 * i) / mass).max(0.0).sqrt());
-    let mut mesh = if half.iter().all(|x| x.is_finite()) && half.amax() > 0.0 {
+    if half.iter().all(|x| x.is_finite()) && half.amax() > 0.0 {
         Mesh::cuboid(half)
     } else {
-        Mesh { vertices: vec![Vec3::zeros()], ..Mesh::default() }
-    };
+        Mesh::default()
+    }
+}
+
+/// Bars from the body's point to its joints.
+fn add_bars(mechanism: &Mechanism, node: NodeId, mesh: &mut Mesh) {
     mesh.vertices.push(Vec3::zeros());
     let centre = mesh.vertices.len() - 1;
     for (_, _, ends) in mechanism.joints() {
@@ -76,5 +79,4 @@ fn stand_in(mechanism: &Mechanism, system: &System, node: NodeId) -> Mesh {
             }
         }
     }
-    mesh
 }
