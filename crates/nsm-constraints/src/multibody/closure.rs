@@ -258,6 +258,14 @@ impl Closure {
     /// Newton's method for $y$, from the last one.
     fn iterate(&mut self, u: &[f64], q: &[f64]) -> Result<(), ConstraintError> {
         let (d, t) = (self.freedoms, self.tree.freedoms());
+        for (what, length, expected) in [
+            ("the vector of freedoms", u.len(), d),
+            ("the coordinate vector", q.len(), self.placed.len()),
+        ] {
+            if length != expected {
+                return Err(ConstraintError::Length { what, length, expected });
+            }
+        }
         self.anchor(q)?;
         for (row, (new, old)) in self.basis.chunks_exact(t).zip(u.iter().zip(&mut self.u)) {
             axpy(new - *old, row, &mut self.y);

@@ -25,13 +25,19 @@ enum Twist {
 }
 
 impl Tree {
-    /// Writes $P(q)$ in the order of the pattern: the tangent of the reparametrisation at $u = 0$.
+    /// Writes $P(q)$ in the order of [`entry_places`](Self::entry_places): the tangent of the reparametrisation at $u = 0$.
+    ///
+    /// # Panics
+    /// If a slice is too short.
     pub fn null_space(&mut self, q: &[f64], out: &mut [f64]) {
         self.turns.fill(Mat3::identity());
         self.fill(None, q, out);
     }
 
     /// Writes the velocities $P(q)\\,\nu$ of all coordinates, at a cost that is linear in the nodes.
+    ///
+    /// # Panics
+    /// If a slice is too short.
     pub fn velocities(&mut self, q: &[f64], rates: &[f64], out: &mut [f64]) {
         self.turns.fill(Mat3::identity());
         // Velocity of the point at the origin and angular velocity, branch by branch.
@@ -205,6 +211,16 @@ impl Reparametrisation for Tree {
     }
 
     fn place(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
+        let n = self.dimension;
+        for (what, length, expected) in [
+            ("the vector of freedoms", u.len(), self.freedoms),
+            ("the coordinate vector", q.len(), n),
+            ("the new coordinate vector", out.len(), n),
+        ] {
+            if length != expected {
+                return Err(ConstraintError::Length { what, length, expected });
+            }
+        }
         for k in 0..self.branches.len() {
             self.place_branch(k, u, q, out);
         }
@@ -213,10 +229,12 @@ impl Reparametrisation for Tree {
 
     fn tangent(&mut self, u: &[f64], q: &[f64], out: &mut [f64]) -> Result<(), ConstraintError> {
         let mut placed = std::mem::take(&mut self.placed);
-        self.place(u, q, &mut placed)?;
-        self.fill(Some(u), &placed, out);
+        let done = self.place(u, q, &mut placed);
+        if done.is_ok() {
+            self.fill(Some(u), &placed, out);
+        }
         self.placed = placed;
-        Ok(())
+        done
     }
 }
 

@@ -6,6 +6,7 @@ use super::MechanismError;
 use super::joint::{End, Joint, JointId, JointKind};
 use super::mechanism::{Mechanism, finite};
 use super::node::NodeId;
+use crate::ConstraintError;
 
 /// A point that a node carries along, $x = \varphi + X_I d_I$ (\[LMO\] (54)).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +17,9 @@ pub struct Point {
 
 impl Point {
     /// Where it is at `q`; its velocity, if `q` are the velocities.
+    ///
+    /// # Panics
+    /// If `q` is too short for the node.
     pub fn at(&self, q: &[f64]) -> [f64; 3] {
         let mut x: [f64; 3] = std::array::from_fn(|k| q[self.start + k]);
         for (i, component) in self.components.into_iter().flatten().enumerate() {
@@ -53,12 +57,17 @@ impl Mechanism {
     /// at the start as the first end carries them.
     ///
     /// # Errors
-    /// An unknown joint.
+    /// An unknown joint, or a coordinate vector of the wrong length.
     pub fn joint_coordinates(&self, joint: JointId, q: &[f64]) -> Result<[f64; 3], MechanismError> {
         let joints = self.joints.len();
         let Some(joint) = self.joints.get(joint.0) else {
             return Err(MechanismError::UnknownJoint { joint: joint.0, joints });
         };
+        if q.len() != self.dimension {
+            let (length, expected) = (q.len(), self.dimension);
+            let what = "the coordinate vector";
+            return Err(ConstraintError::Length { what, length, expected }.into());
+        }
         let [first, second] = [0, 1].map(|e| Mat3::from_columns(&self.triad(joint, e, q)));
         let turn = first.tr_mul(&second);
         let gap = first.tr_mul(&(self.anchor(joint, 1, q) - self.anchor(joint, 0, q)));

@@ -29,6 +29,7 @@ pub struct Tree {
     /// Rotation of each branch in the last placement.
     pub(super) turns: Vec<Mat3>,
     pub(super) placed: Vec<f64>,
+    pub(super) dimension: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +91,7 @@ impl Tree {
             names: Vec::new(),
             turns: vec![Mat3::identity(); nodes.len()],
             placed: vec![0.0; mechanism.dimension],
+            dimension: mechanism.dimension,
         };
         let mut seen = vec![false; nodes.len() + 1];
         for root in std::iter::once(nodes.len()).chain(0..nodes.len()) {
