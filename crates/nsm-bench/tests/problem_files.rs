@@ -205,8 +205,9 @@ fn mistakes_name_the_line_the_key_and_what_would_be_right() {
 
 #[test]
 fn methods_that_do_not_fit_say_which_do() {
-    let text = "[[body]]\nmass = 1\nshape = { sphere = 1 }\n[[run]]\nmethod = \"gvi\"\nstep = 0.01\nend = 0.1";
-    assert!(message(text).contains("for rigid bodies there is lgvci"));
+    let text = "[[body]]\nmass = 1\nshape = { sphere = 1 }\nposition = [0, 0, 2]\n[[plane]]\nnormal = [0, 0, 1]\n\
+                [[run]]\nmethod = \"gvi\"\nstep = 0.01\nend = 0.1";
+    assert!(message(text).contains("lgvci"), "{}", message(text));
     let lgvci = pogo("method = \"gvi\"\nquadrature = \"verlet\"", "method = \"lgvci\"");
     assert!(message(&lgvci).contains("methods for `[system]` are gvi"), "{}", message(&lgvci));
 }

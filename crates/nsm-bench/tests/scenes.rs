@@ -144,3 +144,21 @@ fn a_large_scene_is_thinned_and_keeps_its_start() {
     assert_eq!(thin.points[0].path.len(), 301);
     assert_eq!(thin.points[0].path[300].x, 600.0);
 }
+
+#[test]
+fn free_bodies_look_the_same_whichever_way_they_are_moved() {
+    let body = |name: &str, x: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\nshape = {{ box = [1, 2, 3] }}\nposition = [{x}, 0, 0]\n\
+             quaternion = [3, 1, 2, 0]\nangular_velocity = [0.3, 0.1, {x}]\n"
+        )
+    };
+    let run = |method: &str| format!("[[run]]\nmethod = \"{method}\"\nstep = 0.001\nend = 0.5\n");
+    let scenes = ["lgvci", "vi"]
+        .map(|method| scene(&format!("{}{}{}", body("a", 1.0), body("b", 5.0), run(method))));
+    for (one, other) in scenes[0].bodies.iter().zip(&scenes[1].bodies) {
+        for (p, q) in one.poses.iter().zip(&other.poses) {
+            assert!((p.x - q.x).norm() < 1e-9 && (p.rot - q.rot).norm() < 1e-4, "{p:?} {q:?}");
+        }
+    }
+}

@@ -12,12 +12,12 @@ use axis::{Axis, Scale};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
-/// Trajectories need room in both directions.
-const SQUARE_HEIGHT: f64 = 440.0;
+/// Least and largest height of a trajectory, which has the shape of its data.
+const TO_SCALE: [f64; 2] = [200.0, 440.0];
 /// Right, top and bottom margins; the left one holds the labels.
 const MARGIN: [f64; 3] = [16.0, 12.0, 44.0];
 /// Width of a letter, about.
-const LETTER: f64 = 7.0;
+const LETTER: f64 = 7.4;
 /// Height of a line of the legend.
 const LINE: f64 = 18.0;
 /// Colour-blind safe (Okabe and Ito).
@@ -52,9 +52,7 @@ pub(crate) fn panel(curves: &[&Curve], axes: Axes) -> Option<String> {
         || curves.iter().flat_map(|c| &c.points).filter(|p| p[0].is_finite() && p[1].is_finite());
     let first = curves.first()?;
     points().next()?;
-    let height = if axes == Axes::Equal { SQUARE_HEIGHT } else { HEIGHT };
     let [right, top, bottom] = MARGIN;
-    let high = height - top - bottom;
     let log_y = match axes {
         Axes::Logarithmic | Axes::DoubleLogarithmic => true,
         // Positive quantities over many decades read better on a logarithmic axis.
@@ -67,8 +65,14 @@ pub(crate) fn panel(curves: &[&Curve], axes: Axes) -> Option<String> {
     let mut y = Axis::new(points().map(|p| p[1]), y_scale);
     let most = if axes == Axes::Equal { 8 } else { 6 };
     let longest = y.ticks(most).iter().map(|(_, label)| letters(label)).max().unwrap_or(0);
-    let left = (LETTER * longest as f64 + 32.0).max(58.0);
+    let left = (LETTER * longest as f64 + 34.0).max(58.0);
     let wide = WIDTH - left - right;
+    let height = if axes == Axes::Equal {
+        (wide * y.range() / x.range() + top + bottom).clamp(TO_SCALE[0], TO_SCALE[1]).round()
+    } else {
+        HEIGHT
+    };
+    let high = height - top - bottom;
     if axes == Axes::Equal {
         let unit = (x.range() / wide).max(y.range() / high);
         x.widen(unit * wide);
@@ -232,6 +236,7 @@ mod tests {
         let curves = [curve("a", &[[0.0, 1.0], [1.0, 2.0]]), curve("b", &[[0.0, 1.0], [1.0, 3.0]])];
         let panels = panels(&curves, &[(("t".into(), "E".into()), Axes::Equal)]);
         assert_eq!(panels.len(), 1);
+        // Twice as high as wide: the largest height and one line of legend.
         assert!(panels[0].contains("viewBox=\"0 0 560 458\""), "{}", &panels[0][..80]);
         let file = standalone(&panels[0]);
         assert!(file.starts_with("<svg xmlns=") && file.contains("prefers-color-scheme"));
@@ -249,6 +254,6 @@ mod tests {
             (0..6).map(|i| curve(&format!("a rather long name {i}"), &[[0.0, 1.0]])).collect();
         let legend = legend(&curves.iter().collect::<Vec<_>>());
         assert_eq!(legend.last().unwrap().0, 2.0);
-        assert!(legend.iter().all(|(_, at, name)| at + 7.0 * name.len() as f64 <= WIDTH));
+        assert!(legend.iter().all(|(_, at, name)| at + LETTER * name.len() as f64 <= WIDTH));
     }
 }

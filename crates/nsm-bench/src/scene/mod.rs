@@ -26,10 +26,10 @@ mod places;
 
 pub use mesh::Mesh;
 
-use nsm_geom::{Pose, Vec3};
+use nsm_geom::{Mat3, Pose, Vec3};
 use serde_json::{Value, json};
 
-use crate::problem::{Problem, RunResult, Subject};
+use crate::problem::{Form, Problem, RunResult, Subject};
 
 /// A picture that moves.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,9 +122,12 @@ impl Scene {
             }
             Subject::Rigid { world, .. } => {
                 let film = &result.recording.film;
+                // Methods for coordinates move bodies by their directors, the columns of the rotation.
+                let by_directors = result.form == Form::Coordinates;
                 let pose = |row: &[f64], b: usize| {
-                    let r = &row[1 + 18 * b..];
-                    let rot = nsm_geom::Mat3::from_row_slice(&r[3..12]);
+                    let r = &row[1 + if by_directors { 12 } else { 18 } * b..];
+                    let rot = Mat3::from_row_slice(&r[3..12]);
+                    let rot = if by_directors { rot.transpose() } else { rot };
                     Pose { x: Vec3::new(r[0], r[1], r[2]), rot }
                 };
                 let body = |(b, body): (usize, &nsm_vi::rigid::RigidBody)| Body {
