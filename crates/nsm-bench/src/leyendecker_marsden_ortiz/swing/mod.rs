@@ -50,21 +50,21 @@ impl Swing {
     /// # Errors
     /// Never, for the constants are in order.
     pub fn new() -> Result<Self, SystemError> {
-        Self::with_elements(ELEMENTS)
+        Self::with(ELEMENTS, [1.5625, 0.1406])
     }
 
-    /// The swing with another even number of elements.
+    /// The swing with another even number of elements, or other inertias $M_\rho^1, M_\rho^2$ of the section.
     ///
     /// # Errors
-    /// No elements.
-    pub fn with_elements(elements: usize) -> Result<Self, SystemError> {
+    /// No elements, inertias that are negative or not finite.
+    pub fn with(elements: usize, inertias: [f64; 2]) -> Result<Self, SystemError> {
         let stiffness = SectionStiffness {
             shear: [175_480.769_2; 2],
             axial: 547_500.0,
             bending: [114.062_5, 10.265_6],
             torsion: 13.740_1,
         };
-        let mass = SectionMass { per_length: 7500.0, directors: [1.5625, 0.1406] };
+        let mass = SectionMass { per_length: 7500.0, directors: inertias };
         let triad = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         let mut mechanism = Mechanism::new();
         let beam = Beam::straight(ENDS, elements, triad, stiffness, mass);
