@@ -22,6 +22,7 @@ use crate::held::Held;
 use crate::inertia::Inertia;
 use crate::lagrangian::DiscreteLagrangian;
 use crate::saddle::{MANY, Saddle};
+use crate::tolerances::CONTRACTS;
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
 const SINGLE_CHANGES: usize = 20;
@@ -56,6 +57,8 @@ pub(crate) struct PositionUpdate<'a> {
     /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
     held: Vec<bool>,
+    /// Whether the matrix of the last iteration was made in it.
+    fresh: bool,
     /// Equalities that do not depend on others at the start, and the rows of the complement: they, then
     /// the closed contacts.
     independent: Vec<bool>,
@@ -128,6 +131,7 @@ impl<'a> PositionUpdate<'a> {
             weight: vec![0.0; unequal],
             closed: Vec::with_capacity(unequal),
             held: vec![false; unequal],
+            fresh: true,
             independent: vec![true; equal],
             kept: Vec::with_capacity(equal + unequal),
             r: vec![0.0; n],
@@ -181,10 +185,11 @@ impl<'a> PositionUpdate<'a> {
         }
         self.close_all(h, smooth);
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        self.fresh = true;
         let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.choose_closed(gaps, t + h, smooth, iteration);
-            if settled && iteration > 1 && self.tolerances.is_converged(before, last, scale) {
+            if settled && iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale) {
                 self.residual = last / scale;
                 self.gather_impulse(smooth);
                 return self.check_finite(t).map(|()| iteration - 1);
@@ -196,6 +201,8 @@ impl<'a> PositionUpdate<'a> {
                 self.system.mass().solve(&self.r, &mut self.scratch);
                 scale = scale.max(h * norm_inf(&self.scratch));
             }
+            // Contacts change the matrix, and so does a step that it shrinks too little.
+            self.fresh = iteration < 2 || !smooth.is_empty() || last > CONTRACTS * before;
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
             before = if settled { last } else { f64::INFINITY };
@@ -357,6 +364,7 @@ impl<'a> PositionUpdate<'a> {
                 outcome => return outcome,
             }
         }
+        self.fresh = true;
         self.inertia.factorise(lagrangian, q, t, h)?;
         self.inertia.solve(&self.r, &mut self.step)?;
         self.step.iter_mut().for_each(|y| *y = -*y);
@@ -419,7 +427,6 @@ impl<'a> PositionUpdate<'a> {
     ) -> Result<(), LinearError> {
         let Some(saddle) = &mut self.saddle else { return Err(LinearError::NotFactorised) };
         let equal = self.nu.len();
-        self.trial.evaluate(self.system, gaps, &self.x, t + h, &self.closed);
         for (a, r) in saddle.a.iter_mut().zip(&self.r) {
             *a = -r;
         }
@@ -430,10 +437,15 @@ impl<'a> PositionUpdate<'a> {
         for &i in &self.closed {
             saddle.b[equal + i] = -self.g[i];
         }
-        let entries = self.inertia.entries(lagrangian, q, t, h);
-        let (start, trial) = ((&self.start.f[..], &self.start.g[..]), &self.trial);
-        let rows = (&trial.f[..], &trial.g[..]);
-        saddle.solve(entries, start, rows, &self.independent, &self.closed)?;
+        if self.fresh {
+            self.trial.evaluate(self.system, gaps, &self.x, t + h, &self.closed);
+            let entries = self.inertia.entries(lagrangian, q, t, h);
+            let (start, trial) = ((&self.start.f[..], &self.start.g[..]), &self.trial);
+            let rows = (&trial.f[..], &trial.g[..]);
+            saddle.solve(entries, start, rows, &self.independent, &self.closed)?;
+        } else {
+            saddle.solve_again()?;
+        }
         self.step.copy_from_slice(&saddle.x);
         self.nu.copy_from_slice(&saddle.z[..equal]);
         for &i in smooth {

@@ -88,6 +88,11 @@ impl<'a> Saddle<'a> {
         join(rows, &mut self.rows);
         self.kkt.set_block(leading)?;
         self.kkt.factorise_active(&self.columns, &self.rows, &[], &self.active)?;
+        self.solve_again()
+    }
+
+    /// Solves for another right-hand side with the last factorisation.
+    pub(crate) fn solve_again(&mut self) -> Result<(), LinearError> {
         self.kkt.solve(&self.a, &self.b, &mut self.x, &mut self.z)?;
         self.z.iter_mut().for_each(|z| *z = -*z);
         Ok(())

@@ -3,6 +3,9 @@
 use nsm_constraints::ContactTolerance;
 use nsm_model::SystemError;
 
+/// As long as an iteration shrinks the error by this, the matrix of the one before will do.
+pub(crate) const CONTRACTS: f64 = 0.1;
+
 /// When a gap counts as closed, a velocity as zero, and an equation as solved.
 ///
 /// Exact comparisons with zero, as \[KP\] print them, lose contacts to round-off and let the impact law
@@ -68,9 +71,12 @@ impl Tolerances {
         last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
     }
 
-    /// The same for an iteration with the matrix of an earlier one, which converges linearly: what is
-    /// left is a geometric series of steps.
-    pub(crate) fn is_settled(&self, before: f64, last: f64, scale: f64) -> bool {
+    /// The same for an iteration that may have used the matrix of an earlier one, which converges linearly: what is left
+    /// is then a geometric series of steps.
+    pub(crate) fn ends(&self, fresh: bool, before: f64, last: f64, scale: f64) -> bool {
+        if fresh {
+            return self.is_converged(before, last, scale);
+        }
         let small = self.newton * scale;
         let rate = last / before;
         let stalled = rate >= 0.5 && last <= 1e-13 * scale;

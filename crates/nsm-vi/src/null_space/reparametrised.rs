@@ -21,12 +21,10 @@ use crate::conserving::check_position;
 use crate::kernel::check_state;
 use crate::lagrangian::DiscreteLagrangian;
 use crate::position::largest;
+use crate::tolerances::CONTRACTS;
 
 /// $|G P|$ above this share of $|G|$ and $|P|$ means that a reparametrisation leaves the constraints.
 const TANGENT: f64 = 1e-8;
-
-/// As long as an iteration shrinks the error by this, the matrix of the one before will do.
-const CONTRACTS: f64 = 0.1;
 
 /// [`NullSpace`] bound to a system and a reparametrisation of its constraints.
 pub struct ReparametrisedStepper<'a> {
@@ -297,12 +295,7 @@ impl<'a> ReparametrisedStepper<'a> {
             }
             self.place(q, t)?;
             scale = scale.max(norm_inf(&self.x));
-            let converged = if fresh {
-                self.tolerances.is_converged(before, last, scale)
-            } else {
-                self.tolerances.is_settled(before, last, scale)
-            };
-            if converged {
+            if self.tolerances.ends(fresh, before, last, scale) {
                 self.evaluate(start);
                 check_position(self.system, (&self.x, t + self.h), &mut self.f)?;
                 return Ok((iteration, last / scale));
