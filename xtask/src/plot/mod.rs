@@ -207,6 +207,11 @@ pub(crate) fn standalone(svg: &str) -> String {
     ) + "\n"
 }
 
+/// Numbers whose exponents are not torn off at the end of a line.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace("e-", "e\u{2011}")
+}
+
 /// Text for HTML and SVG.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::entry::Entry;
 use crate::page;
-use crate::plot::{escape, panels};
+use crate::plot::{escape, panels, unbroken};
 use crate::viewer;
 
 /// What a film shows.
@@ -85,7 +85,7 @@ fn section(html: &mut String, entry: &Entry) {
                 "<tr><td>{}</td><td>{}{note}</td><td class=\"figures\">{}</td></tr>",
                 badge(verdict),
                 escape(&claim.what),
-                escape(&claim.figures)
+                escape(&unbroken(&claim.figures))
             );
         }
         html.push_str("</tbody></table></div>");

@@ -9,7 +9,7 @@ use nsm_bench::scene::Scene;
 use crate::error::Error;
 use crate::page;
 use crate::plot::runs::plots;
-use crate::plot::{escape, panel, standalone};
+use crate::plot::{escape, panel, standalone, unbroken};
 use crate::reproduce::report::FILM_CAPTION;
 use crate::run::table;
 use crate::viewer;
@@ -81,6 +81,6 @@ fn claim(verdict: &Verdict) -> Vec<String> {
     vec![
         format!("<b class=\"badge {}\">{word}</b>", word.to_lowercase()),
         format!("{}<br><small>{}</small>", escape(&verdict.what), escape(&verdict.note)),
-        format!("<span class=\"figures\">{}</span>", escape(&figures.join(", "))),
+        format!("<span class=\"figures\">{}</span>", escape(&unbroken(&figures.join(", ")))),
     ]
 }

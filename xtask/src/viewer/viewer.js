@@ -168,7 +168,8 @@
 
     // The first view: everything in sight, space from a little above.
     look() {
-      this.zoom = 1;
+      // Hardly anything fills the corners of its box.
+      this.zoom = this.scene.spatial ? 1.25 : 1;
       this.pan = [0, 0];
       this.yaw = -0.6;
       this.pitch = 0.32;
@@ -461,7 +462,7 @@
     }
   }
 
-  // Scenes are built when they come near the window: a page may hold many.
+  // A page may hold many scenes: all but a few are built when they come near the window.
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting || entry.target.viewer) continue;
@@ -469,5 +470,7 @@
       entry.target.viewer = new Viewer(entry.target);
     }
   }, { rootMargin: "600px" });
-  document.querySelectorAll("figure.scene").forEach((figure) => near.observe(figure));
+  document.querySelectorAll("figure.scene").forEach((figure, i) => {
+    if (i < 2) figure.viewer = new Viewer(figure); else near.observe(figure);
+  });
 })();

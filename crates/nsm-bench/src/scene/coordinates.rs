@@ -81,7 +81,11 @@ fn window(scene: &Scene) -> Option<Window> {
     if scene.spatial {
         return None;
     }
-    Window::around(scene.points.iter().flat_map(|p| &p.path))
+    let corners = |p: &Point| {
+        let r = Vec3::repeat(p.radius.unwrap_or(0.0));
+        p.path.iter().flat_map(move |x| [x - r, x + r]).collect::<Vec<_>>()
+    };
+    Window::around(scene.points.iter().flat_map(corners))
 }
 
 fn follow(place: &Place, film: &[Vec<f64>]) -> Point {

@@ -11,7 +11,7 @@ pub(super) struct Window {
 
 impl Window {
     /// The window that holds all points, with some room about them and not too narrow.
-    pub(super) fn around<'a>(points: impl Iterator<Item = &'a Vec3>) -> Option<Self> {
+    pub(super) fn around(points: impl Iterator<Item = Vec3>) -> Option<Self> {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         for p in points.filter(|p| p.iter().all(|x| x.is_finite())) {
             for (i, x) in [p.x, p.y].into_iter().enumerate() {
