@@ -176,6 +176,8 @@ fn garcia_orden() {
 fn leyendecker_marsden_ortiz() {
     file("leyendecker-marsden-ortiz/pendulum", 10.0);
     file("leyendecker-marsden-ortiz/pendulum-gravity", 10.0);
+    file("leyendecker-marsden-ortiz/six-body", 0.1);
+    file("leyendecker-marsden-ortiz/swing", 0.4);
 }
 
 #[test]
@@ -183,4 +185,13 @@ fn patil_bruls() {
     for name in ["braid-equal", "braid-half", "cam", "pothole", "track"] {
         file(&format!("patil-bruls/{name}"), 6.0);
     }
+    figures(
+        "patil-bruls-figures",
+        &[
+            "patil-bruls/track-classical",
+            "patil-bruls/track-nsga",
+            "patil-bruls/cam",
+            "patil-bruls/pothole",
+        ],
+    );
 }
