@@ -3,7 +3,9 @@
 use nalgebra::{Matrix3, Vector3};
 use nsm_constraints::multibody::{End, Inertia, JointKind, Mechanism, NodeId, Pose};
 use nsm_model::{State, Stepper, System};
-use nsm_vi::{Conserving, NullSpace, Quadrature, Variational};
+use nsm_vi::{
+    Conditioning, Conserving, ForceAverage, NullSpace, Quadrature, Scheme, Segment, Variational,
+};
 
 const MIDPOINT: Quadrature = Quadrature::Midpoint;
 const G: f64 = 9.81;
@@ -345,4 +347,42 @@ fn a_slider_crank_follows_its_closed_form() {
     let a = run(closed, &start, 1000, check);
     let b = run(Variational::new(h, MIDPOINT).stepper(&system).unwrap(), &start, 1000, check);
     assert!(distance(&a.q, &b.q) < 1e-10, "{:e}", distance(&a.q, &b.q));
+}
+
+#[test]
+fn ill_conditioning_of_both_schemes_is_a_matter_of_scaling() {
+    let mechanism = top([0.03, 0.05, 0.02], 0.7, Vector3::new(1.0, -2.0, 9.0));
+    let (system, start) = System::of(&mechanism).unwrap();
+    let rows: Vec<usize> = (0..system.equalities().len()).collect();
+    let at = |h: f64| {
+        let mut stepper = Conserving::new(h).stepper(&system).unwrap();
+        let mut state = start.clone();
+        stepper.step(&mut state).unwrap();
+        let segment = Segment { start: &start.q, end: &state.q, t: 0.0, h };
+        let average = ForceAverage::Conserving;
+        let scheme = Scheme::Conserving { average, multipliers: stepper.multipliers() };
+        let found = Conditioning::new(&system, scheme, segment).unwrap();
+        // Nothing is redundant: keeping all rows is the same, to what round-off of the largest singular value leaves of
+        // the smallest.
+        let kept = Conditioning::keeping(&system, scheme, segment, &rows).unwrap();
+        assert!((kept / found.multipliers - 1.0).abs() < 1e-14 * kept, "{kept:e}");
+        // The same row twice is singular.
+        let doubled = [&rows[..8], &[0]].concat();
+        let singular = Conditioning::keeping(&system, scheme, segment, &doubled).unwrap();
+        assert!(singular > 1e14, "{singular:e}");
+        assert!(Conditioning::keeping(&system, scheme, segment, &[99]).is_err());
+        let short = Scheme::Conserving { average, multipliers: &[0.0] };
+        assert!(Conditioning::new(&system, short, segment).is_err());
+        found
+    };
+    let (coarse, fine) = (at(1e-2), at(1e-4));
+    let grown = (fine.multipliers / coarse.multipliers).log10() / 2.0;
+    assert!((grown - 3.0).abs() < 0.2, "{grown}");
+    for (a, b) in [
+        (coarse.scaled, fine.scaled),
+        (coarse.null_space, fine.null_space),
+        (coarse.reparametrised, fine.reparametrised),
+    ] {
+        assert!((a / b - 1.0).abs() < 0.3, "{a} {b}");
+    }
 }
