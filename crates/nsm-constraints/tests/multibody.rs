@@ -337,3 +337,36 @@ fn the_pair_of_directors_of_a_hinge_is_never_singular() {
     let g = dense(&rows, &mechanism.start_position());
     assert_eq!(PivotedQr::new(8, 12).factor(8, 12, &g, 1e-9).unwrap(), 7);
 }
+
+#[test]
+fn loops_close_at_any_size() {
+    for size in [1e-6, 1.0, 1e5] {
+        // A slider-crank: its travel is a length, its angles are not.
+        let mut mechanism = Mechanism::new();
+        let points = [[0.0; 3], [0.0, 0.0, size], [8.0_f64.sqrt() * size, 0.0, 0.0]];
+        let mut last = End::Ground;
+        for (i, at) in points.into_iter().enumerate() {
+            let next = points.get(i + 1).unwrap_or(&at);
+            let middle = std::array::from_fn(|k| 0.5 * (at[k] + next[k]));
+            let name = ["crank", "rod", "slider"][i];
+            let inertia = Inertia::cuboid(1.0, [size; 3]);
+            let end = End::from(mechanism.add_body(name, inertia, Pose::at(middle)).unwrap());
+            let kind = JointKind::Revolute;
+            mechanism
+                .add_joint(&format!("pin {i}"), kind, [last, end], at, [0.0, 1.0, 0.0])
+                .unwrap();
+            last = end;
+        }
+        let axis = [1.0, 0.0, 0.0];
+        let ends = [last, End::Ground];
+        mechanism.add_joint("guide", JointKind::Prismatic, ends, points[2], axis).unwrap();
+        let mut closure = mechanism.closure().unwrap();
+        let (mut q, mut next) = (mechanism.start_position(), vec![0.0; 36]);
+        let guide = mechanism.coordinates(mechanism.node("slider").unwrap()).start;
+        for _ in 0..20 {
+            closure.place(&[0.3], &q, &mut next).unwrap();
+            std::mem::swap(&mut q, &mut next);
+            assert!(q[guide + 2].abs() < 1e-15 * size, "{size}: {:e}", q[guide + 2] / size);
+        }
+    }
+}

@@ -19,7 +19,7 @@ use crate::{ConstraintError, Reparametrisation, Rows};
 /// Rows whose part outside the others is below this share of them are redundant.
 pub(super) const RANK: f64 = 1e-9;
 
-/// A row that is larger than this is open, in its own units.
+/// A row that is larger than this share of its terms is open.
 const OPEN: f64 = 1e-8;
 
 /// Newton's method closes a loop within a few iterations or not at all.
@@ -30,6 +30,8 @@ const ITERATIONS: usize = 25;
 pub(super) struct Loops {
     pub(super) rows: Rows,
     gradients: Vec<f64>,
+    /// What the coordinates count as at least: one for directors, the mechanism's length for positions.
+    least: Vec<f64>,
     /// Nonzeros of $P^o$ and their values; none if there are no loops.
     pub(super) places: Vec<(usize, usize)>,
     pub(super) basis: Vec<f64>,
@@ -57,7 +59,14 @@ impl Loops {
         let (entries, size) = (rows.entries(), rows.len() * t);
         let basis = vec![0.0; places.len()];
         let (gradients, matrix) = (vec![0.0; entries], vec![0.0; size]);
-        Ok(Self { rows, gradients, places, basis, links, matrix })
+        let positions = mechanism.nodes.iter().flat_map(|node| node.pose.position);
+        let arms = mechanism.joints.iter().flat_map(|joint| joint.anchors.concat());
+        let length = positions.chain(arms).fold(0.0_f64, |a, x| a.max(x.abs()));
+        let mut least = vec![1.0; mechanism.dimension()];
+        for node in &mechanism.nodes {
+            least[node.start..node.start + 3].fill(length);
+        }
+        Ok(Self { rows, gradients, least, places, basis, links, matrix })
     }
 
     /// Writes $G_c(q) P^o(q)$.
@@ -75,6 +84,18 @@ impl Loops {
         for &(g, k, a) in &self.links {
             self.matrix[a] += self.gradients[g] * self.basis[k];
         }
+    }
+
+    /// Whether all rows vanish, each to a share of its terms, from gradients that were evaluated near by.
+    ///
+    /// Coordinates that happen to be zero count as well, so that no unit of length is assumed.
+    fn are_closed(&self, q: &[f64], values: &[f64], share: f64) -> bool {
+        values.iter().enumerate().all(|(i, value)| {
+            let gradients = &self.gradients[self.rows.span(i)];
+            let term = |(g, &c): (&f64, &usize)| g.abs() * q[c].abs().max(self.least[c]);
+            let terms: f64 = gradients.iter().zip(self.rows.columns(i)).map(term).sum();
+            value.abs() <= share * terms
+        })
     }
 
     /// Name of the joint to which a row belongs.
@@ -271,9 +292,15 @@ impl Closure {
             axpy(new - *old, row, &mut self.y);
             *old = *new;
         }
+        let mut before = f64::INFINITY;
         for _ in 0..ITERATIONS {
             self.factor(q)?;
             self.loops.rows.values(&self.placed, 0.0, &mut self.values);
+            let closed = |share| self.loops.are_closed(&self.placed, &self.values, share);
+            if closed(f64::EPSILON) {
+                return Ok(());
+            }
+            let nearly = closed(1e-10);
             for (k, row) in self.basis.chunks_exact(t).enumerate() {
                 self.step[k] = u[k] - dot(row, &self.y);
             }
@@ -286,10 +313,13 @@ impl Closure {
                 break;
             }
             axpy(1.0, &self.step, &mut self.y);
-            // Quadratic convergence: what is left after this step is its square.
-            if size <= 1e-8 {
+            // Convergence is quadratic, and steps that are round-off stop decreasing.
+            let next = size * (size / before) * (size / before);
+            let quadratic = before.is_finite() && next <= 1e-17 * norm_inf(&self.y);
+            if nearly && (quadratic || size >= 0.5 * before) {
                 return Ok(());
             }
+            before = size;
         }
         Err(self.open(ITERATIONS))
     }
@@ -305,7 +335,7 @@ impl Reparametrisation for Closure {
         self.tree.place(&self.y, q, &mut self.placed)?;
         // Rows that are redundant at q need not be so elsewhere: where a linkage can go on in several ways.
         self.loops.rows.values(&self.placed, 0.0, &mut self.values);
-        if norm_inf(&self.values) > OPEN {
+        if !self.loops.are_closed(&self.placed, &self.values, OPEN) {
             let error = self.open(0);
             self.anchor.fill(f64::NAN);
             return Err(error);
