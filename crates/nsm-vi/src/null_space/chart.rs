@@ -11,6 +11,7 @@ use nsm_solvers::LinearError;
 use nsm_solvers::small::{axpy, lu, norm_inf};
 
 use super::basis::NullBasis;
+use super::nodes::failure;
 use crate::Tolerances;
 
 /// The generic chart with its workspace.
@@ -130,17 +131,5 @@ impl<'a> NormalChart<'a> {
         }
         let tolerance = nsm_solvers::small::tolerance(r);
         lu::factor(r, &mut self.matrix[..r * r], &mut self.pivots[..r], tolerance).map(|_| ())
-    }
-}
-
-/// A failed factorisation as an error of the step.
-pub(super) fn failure(system: &System, t: f64, error: LinearError) -> StepError {
-    match error {
-        LinearError::Singular { pivot, .. } | LinearError::NotPositiveDefinite { pivot, .. } => {
-            let names = system.names();
-            let culprit = names.get(pivot).or(names.last()).cloned().unwrap_or_default();
-            StepError::Singular { t, what: "the reduced matrix of the step", culprit }
-        }
-        other => StepError::Method { t, source: Box::new(other) },
     }
 }

@@ -14,6 +14,7 @@
 pub(crate) mod basis;
 mod chart;
 mod congruence;
+mod nodes;
 mod reparametrised;
 mod stepper;
 

@@ -14,12 +14,11 @@ use nsm_solvers::kkt::{Kkt, KktPattern};
 use nsm_solvers::small::norm_inf;
 
 use super::NullSpace;
-use super::chart::failure;
 use super::congruence::{Congruence, RowPattern};
+use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::conserving::check_position;
 use crate::kernel::check_state;
-use crate::lagrangian::DiscreteLagrangian;
 use crate::position::largest;
 use crate::tolerances::CONTRACTS;
 
@@ -30,8 +29,7 @@ const TANGENT: f64 = 1e-8;
 pub struct ReparametrisedStepper<'a> {
     system: &'a System,
     tolerances: Tolerances,
-    h: f64,
-    lagrangian: DiscreteLagrangian<'a>,
+    nodes: Nodes<'a>,
     chart: Box<dyn Reparametrisation + 'a>,
     freedoms: usize,
     pattern: RowPattern,
@@ -46,30 +44,18 @@ pub struct ReparametrisedStepper<'a> {
     matrix: Congruence,
     /// $P^\top M P$ at the node where `basis` was evaluated.
     inertia: Congruence,
-    x: Vec<f64>,
     /// Increments; kept as the guess of the next step.
     u: Vec<f64>,
     zero: Vec<f64>,
     reduced: Vec<f64>,
-    r: Vec<f64>,
-    scratch: Vec<f64>,
-    p: Vec<f64>,
-    v: Vec<f64>,
-    node: Vec<f64>,
-    f: Vec<f64>,
-    /// $h\\,G^\top\lambda$ at the node where the last step began, and that node.
-    pull: Vec<f64>,
+    /// Where the last step began.
     origin: (Vec<f64>, f64),
-    /// $D_2 L_d$ of the last step before it was projected, and where that step ended.
-    raw: Vec<f64>,
-    left: (Vec<f64>, Vec<f64>),
-    events: Events,
 }
 
 impl std::fmt::Debug for ReparametrisedStepper<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ReparametrisedStepper")
-            .field("h", &self.h)
+            .field("h", &self.nodes.h)
             .field("freedoms", &self.freedoms)
             .finish_non_exhaustive()
     }
@@ -92,22 +78,20 @@ impl<'a> ReparametrisedStepper<'a> {
             )));
         }
         let (pattern, places) = RowPattern::new(n, &given);
-        let lagrangian = DiscreteLagrangian::new(system, method.quadrature);
+        let nodes = Nodes::new(system, method);
         let entries = system.mass().entries();
         let mut inner: Vec<(usize, usize)> = entries.iter().map(|e| (e.0, e.1)).collect();
         let solver = |inner: &[(usize, usize)]| {
             Congruence::new(inner, &pattern, freedoms).map_err(|error| misfit(error.to_string()))
         };
         let inertia = solver(&inner)?;
-        let stiffness = lagrangian.loads.stiffness_pattern();
+        let stiffness = nodes.lagrangian.loads.stiffness_pattern();
         inner.extend_from_slice(&stiffness);
         let matrix = solver(&inner)?;
-        let zero = vec![0.0; n];
         Ok(Self {
             system,
             tolerances: method.tolerances,
-            h: method.step,
-            lagrangian,
+            nodes,
             chart,
             freedoms,
             values: vec![0.0; given.len()],
@@ -119,21 +103,10 @@ impl<'a> ReparametrisedStepper<'a> {
             stiffness: vec![0.0; stiffness.len()],
             matrix,
             inertia,
-            x: zero.clone(),
             u: vec![0.0; freedoms],
             zero: vec![0.0; freedoms],
             reduced: vec![0.0; freedoms],
-            r: zero.clone(),
-            scratch: zero.clone(),
-            p: zero.clone(),
-            v: zero.clone(),
-            node: zero.clone(),
-            f: vec![0.0; system.equalities().len()],
-            pull: zero.clone(),
-            origin: (zero.clone(), f64::NAN),
-            raw: zero.clone(),
-            left: (vec![f64::NAN; n], zero),
-            events: Events::default(),
+            origin: (vec![0.0; n], f64::NAN),
         })
     }
 
@@ -152,16 +125,17 @@ impl<'a> ReparametrisedStepper<'a> {
         }
         let mut rows =
             independent_rows(self.system, &self.origin.0, self.origin.1).map_err(misfit)?;
-        let (zero, mut rest) = (vec![0.0; self.f.len()], vec![0.0; self.pull.len()]);
+        let (zero, mut rest) =
+            (vec![0.0; self.system.equalities().len()], vec![0.0; self.nodes.pull.len()]);
         let mut lambda = zero.clone();
-        rows.solve(&self.pull, &zero, &mut rest, &mut lambda).map_err(misfit)?;
+        rows.solve(&self.nodes.pull, &zero, &mut rest, &mut lambda).map_err(misfit)?;
         Ok(lambda)
     }
 
     /// The momentum $p_k = \tfrac12(D_2 L_d(q_{k-1}, q_k) - D_1 L_d(q_k, q_{k+1}))$ at that node, which \[LMO\] (34), (35) define; at the
     /// start it is $p(0)$.
     pub fn node_momentum(&self) -> &[f64] {
-        &self.node
+        &self.nodes.momentum
     }
 
     /// Number of freedoms.
@@ -216,10 +190,20 @@ impl<'a> ReparametrisedStepper<'a> {
         self.system.names()[least.1].clone()
     }
 
+    /// Makes ready at a state that no step has led to.
+    fn arrive(&mut self, state: &State) -> Result<(), StepError> {
+        if !self.nodes.is_new(state) {
+            return Ok(());
+        }
+        self.evaluate_tangent(&state.q, state.t, true)?;
+        self.check_node(state)?;
+        self.enter(&state.q, state.t)
+    }
+
     /// Checks a state that no step has led to: position, tangents and number of freedoms.
     fn check_node(&mut self, state: &State) -> Result<(), StepError> {
         let t = state.t;
-        check_position(self.system, (&state.q, t), &mut self.f)?;
+        check_position(self.system, (&state.q, t), &mut self.nodes.f)?;
         let refuse = |why: String| {
             let source = Box::new(SystemError::DoesNotFit { method: "null space", why });
             Err(StepError::Method { t, source })
@@ -256,22 +240,9 @@ impl<'a> ReparametrisedStepper<'a> {
         Ok(())
     }
 
-    /// Evaluates $r$ at the trial `x`.
-    fn evaluate(&mut self, (q, p, t): (&[f64], &[f64], f64)) {
-        let h = self.h;
-        self.lagrangian.slopes_left(q, &self.x, t, h);
-        for ((v, x), q) in self.scratch.iter_mut().zip(&self.x).zip(q) {
-            *v = (x - q) / h;
-        }
-        self.system.mass().multiply(&self.scratch, &mut self.r);
-        for ((r, p), s) in self.r.iter_mut().zip(p).zip(&self.lagrangian.left) {
-            *r += 0.5 * h * s - p;
-        }
-    }
-
     fn place(&mut self, q: &[f64], t: f64) -> Result<(), StepError> {
         self.chart
-            .place(&self.u, q, &mut self.x)
+            .place(&self.u, q, &mut self.nodes.x)
             .map_err(|error| StepError::Method { t, source: Box::new(error) })
     }
 
@@ -280,9 +251,9 @@ impl<'a> ReparametrisedStepper<'a> {
         let (q, _, t) = start;
         self.place(q, t)?;
         let (mut last, mut fresh) = (f64::INFINITY, true);
-        let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
+        let mut scale = norm_inf(q).max(norm_inf(&self.nodes.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
-            self.evaluate(start);
+            self.nodes.evaluate(start);
             if fresh {
                 self.evaluate_tangent(q, t, false)?;
                 self.factorise(q, t).map_err(|error| failure(self.system, t, error))?;
@@ -290,31 +261,24 @@ impl<'a> ReparametrisedStepper<'a> {
             let before = last;
             last = self.newton_step().map_err(|error| failure(self.system, t, error))?;
             if !last.is_finite() {
-                let culprit = self.system.names()[largest(&self.r).0].clone();
-                return Err(StepError::NotFinite { t, what: "the equation of motion", culprit });
+                return Err(self.nodes.diverged(t));
             }
             self.place(q, t)?;
-            scale = scale.max(norm_inf(&self.x));
+            scale = scale.max(norm_inf(&self.nodes.x));
             if self.tolerances.ends(fresh, before, last, scale) {
-                self.evaluate(start);
-                check_position(self.system, (&self.x, t + self.h), &mut self.f)?;
+                self.nodes.evaluate(start);
+                check_position(self.system, (&self.nodes.x, t + self.nodes.h), &mut self.nodes.f)?;
                 return Ok((iteration, last / scale));
             }
             fresh = iteration > 1 && last > CONTRACTS * before;
         }
-        Err(StepError::NotConverged {
-            t,
-            what: "the null space step",
-            iterations: self.tolerances.iterations,
-            residual: last,
-            culprit: self.system.names()[largest(&self.r).0].clone(),
-        })
+        Err(self.nodes.unsolved(t, self.tolerances.iterations, last))
     }
 
     /// Forms and factorises Newton's matrix at the trial `x`.
     fn factorise(&mut self, q: &[f64], t: f64) -> Result<(), LinearError> {
-        let h = self.h;
-        self.lagrangian.stiffness(q, t, h, &mut self.stiffness);
+        let h = self.nodes.h;
+        self.nodes.lagrangian.stiffness(q, t, h, &mut self.stiffness);
         // Times h: the matrix then does not depend on h as h goes to zero.
         let stiffness = self.stiffness.iter().map(|k| h * k);
         self.matrix.set(self.mass.iter().copied().chain(stiffness));
@@ -323,60 +287,41 @@ impl<'a> ReparametrisedStepper<'a> {
 
     /// One step of the increment with the last matrix; returns its size in coordinates.
     fn newton_step(&mut self) -> Result<f64, LinearError> {
-        self.pattern.multiply_transposed(&self.basis, &self.r, &mut self.reduced);
-        self.reduced.iter_mut().for_each(|b| *b *= -self.h);
+        self.pattern.multiply_transposed(&self.basis, &self.nodes.r, &mut self.reduced);
+        self.reduced.iter_mut().for_each(|b| *b *= -self.nodes.h);
         self.matrix.solve(&mut self.reduced)?;
         for (u, d) in self.u.iter_mut().zip(&self.reduced) {
             *u += d;
         }
-        self.pattern.multiply(&self.tangent, &self.reduced, &mut self.scratch);
-        Ok(norm_inf(&self.scratch))
+        self.pattern.multiply(&self.tangent, &self.reduced, &mut self.nodes.scratch);
+        Ok(norm_inf(&self.nodes.scratch))
     }
 
     /// Recovers the constraint forces at the node where the step began, then the new velocity and momentum.
     fn finish(&mut self, state: &State) -> Result<(), StepError> {
-        let (h, t) = (self.h, state.t);
+        let (h, t) = (self.nodes.h, state.t);
         let fail = |error| failure(self.system, t, error);
         // Newton leaves round-off in the tangent part of r, which the equations say is zero.
-        self.pattern.multiply_transposed(&self.basis, &self.r, &mut self.reduced);
+        self.pattern.multiply_transposed(&self.basis, &self.nodes.r, &mut self.reduced);
         self.inertia.solve(&mut self.reduced).map_err(fail)?;
-        self.pattern.multiply(&self.basis, &self.reduced, &mut self.v);
-        self.system.mass().multiply(&self.v, &mut self.scratch);
-        for (r, m) in self.r.iter_mut().zip(&self.scratch) {
+        self.pattern.multiply(&self.basis, &self.reduced, &mut self.nodes.v);
+        self.system.mass().multiply(&self.nodes.v, &mut self.nodes.scratch);
+        for (r, m) in self.nodes.r.iter_mut().zip(&self.nodes.scratch) {
             *r -= m;
         }
-        let continues = self.left.0 == state.q && self.left.1 == state.p;
-        for i in 0..self.r.len() {
-            let (p, r) = (state.p[i], self.r[i]);
-            // D₂L_d(k−1, k) + D₁L_d(k, k+1), with −D₁L_d = p + r; at the start (47).
-            let before = if continues { self.raw[i] } else { p - r };
-            self.pull[i] = (before - p - r) / h;
-            self.node[i] = 0.5 * (before + p + r);
-        }
+        self.nodes.recover(state);
         self.origin.0.copy_from_slice(&state.q);
         self.origin.1 = t;
-        self.lagrangian.slopes_right(&self.x, t, h);
-        let (left, right) = (&self.lagrangian.left, &self.lagrangian.right);
-        for (i, p) in self.p.iter_mut().enumerate() {
-            *p = state.p[i] + self.r[i] - 0.5 * h * (left[i] + right[i]);
-        }
-        self.raw.copy_from_slice(&self.p);
-        let x = std::mem::take(&mut self.x);
+        let x = std::mem::take(&mut self.nodes.x);
         let entered = self.enter(&x, t + h);
-        self.x = x;
+        self.nodes.x = x;
         entered?;
         // v = P(PᵀMP)⁻¹Pᵀp, p ← Mv.
-        self.pattern.multiply_transposed(&self.basis, &self.p, &mut self.reduced);
+        self.pattern.multiply_transposed(&self.basis, &self.nodes.p, &mut self.reduced);
         self.inertia.solve(&mut self.reduced).map_err(fail)?;
-        self.pattern.multiply(&self.basis, &self.reduced, &mut self.v);
-        self.system.mass().multiply(&self.v, &mut self.p);
+        self.pattern.multiply(&self.basis, &self.reduced, &mut self.nodes.v);
+        self.system.mass().multiply(&self.nodes.v, &mut self.nodes.p);
         Ok(())
-    }
-
-    /// Nothing of a failed step may reach the next one.
-    fn forget(&mut self) {
-        self.left.0.fill(f64::NAN);
-        self.u.fill(0.0);
     }
 }
 
@@ -401,47 +346,28 @@ impl Stepper for ReparametrisedStepper<'_> {
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         check_state(self.system, state)?;
-        let (h, t) = (self.h, state.t);
-        if self.left.0 != state.q {
-            let entered = self
-                .evaluate_tangent(&state.q, t, true)
-                .and_then(|()| self.check_node(state))
-                .and_then(|()| self.enter(&state.q, t));
-            if let Err(error) = entered {
-                self.forget();
-                return Err(error);
-            }
-        }
         let outcome = self
-            .solve((&state.q, &state.p, t))
-            .and_then(|solved| self.finish(state).map(|()| solved));
-        let (iterations, residual) = match outcome {
-            Ok(solved) => solved,
-            Err(error) => {
-                self.forget();
-                return Err(error);
+            .arrive(state)
+            .and_then(|()| self.solve((&state.q, &state.p, state.t)))
+            .and_then(|solved| self.finish(state).map(|()| solved))
+            .and_then(|solved| self.nodes.commit(state).map(|()| solved));
+        match outcome {
+            Ok((iterations, residual)) => {
+                Ok(StepReport { iterations, residual, ..StepReport::default() })
             }
-        };
-        if let Some(i) = self.p.iter().chain(&self.x).position(|p| !p.is_finite()) {
-            let culprit = self.system.names()[i % self.p.len()].clone();
-            self.forget();
-            return Err(StepError::NotFinite { t, what: "momentum", culprit });
+            Err(error) => {
+                self.nodes.forget();
+                self.u.fill(0.0);
+                Err(error)
+            }
         }
-        state.t = t + h;
-        state.q.copy_from_slice(&self.x);
-        state.p.copy_from_slice(&self.p);
-        state.v.copy_from_slice(&self.v);
-        self.lagrangian.accept(&state.q, state.t);
-        self.left.0.copy_from_slice(&state.q);
-        self.left.1.copy_from_slice(&state.p);
-        Ok(StepReport { iterations, residual, ..StepReport::default() })
     }
 
     fn step_size(&self) -> f64 {
-        self.h
+        self.nodes.h
     }
 
     fn events(&self) -> &Events {
-        &self.events
+        &self.nodes.events
     }
 }
