@@ -11,7 +11,8 @@
 //! configuration once any have been met: the row that depends on the others changes along a motion.
 //!
 //! Cost is linear for chains and beams: through the multipliers where the mass falls into small blocks,
-//! else by a banded or sparse elimination of the whole.
+//! else by a banded or sparse elimination of the whole. There $M + \gamma G^\top G$ stands for $M$ and $p + \gamma G^\top b$ for $p$: the same
+//! answer, since $Gv = b$, from a leading block that is definite wherever the saddle point is regular.
 
 use nsm_constraints::Rows;
 use nsm_solvers::LinearError;
@@ -23,6 +24,8 @@ use crate::{Mass, SystemError};
 #[derive(Clone, Debug)]
 pub struct ConstrainedMass {
     kkt: Kkt,
+    /// Present where the mass alone is no leading block.
+    filling: Option<Filling>,
     rank: RowRank,
     /// Whether the rank was ever looked at, and whether rows were ever redundant.
     known: bool,
@@ -69,16 +72,23 @@ impl ConstrainedMass {
                 m += 1;
             }
         }
-        // A singular leading block needs pivoting, so that symmetry is no help.
-        let stored = || entries.iter().filter(|e| !regular || e.0 >= e.1);
-        let block: Vec<_> = stored().map(|&(i, j, _)| (i, j)).collect();
-        let values: Vec<_> = stored().map(|e| e.2).collect();
+        let (block, values, filling);
+        if regular {
+            let lower = || entries.iter().filter(|e| e.0 >= e.1);
+            block = lower().map(|&(i, j, _)| (i, j)).collect::<Vec<_>>();
+            values = lower().map(|e| e.2).collect::<Vec<_>>();
+            filling = None;
+        } else {
+            let filled = Filling::new(n, entries, m, &gradients);
+            (block, values) = (filled.block.clone(), filled.mass.clone());
+            filling = Some(filled);
+        }
         let pattern = KktPattern {
             unknowns: n,
             rows: m,
             block: &block,
             gradients: &gradients,
-            symmetric: regular,
+            symmetric: true,
         };
         let built =
             if regular { Kkt::new(&pattern) } else { Kkt::with_path(&pattern, KktPath::Full) };
@@ -86,6 +96,7 @@ impl ConstrainedMass {
         kkt.set_block(&values).map_err(|error| misfit(&error))?;
         Ok(Self {
             kkt,
+            filling,
             rank: RowRank::new(m, n, &gradients).map_err(|error| misfit(&error))?,
             known: m <= 1,
             deficient: false,
@@ -98,6 +109,9 @@ impl ConstrainedMass {
     /// # Errors
     /// Numbers that are not finite, or a motion without inertia.
     pub fn factorise(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
+        if let Some(filling) = &mut self.filling {
+            self.kkt.set_block(filling.values(gradients))?;
+        }
         if !self.known || self.deficient {
             self.find_rank(gradients)?;
         }
@@ -153,7 +167,89 @@ impl ConstrainedMass {
         v: &mut [f64],
         mu: &mut [f64],
     ) -> Result<(), LinearError> {
-        self.kkt.solve(p, b, v, mu)
+        match &mut self.filling {
+            Some(filling) => self.kkt.solve(filling.momentum(p, b), b, v, mu),
+            None => self.kkt.solve(p, b, v, mu),
+        }
+    }
+}
+
+/// The lower triangle of $M + \gamma G^\top G$ with its pattern.
+#[derive(Clone, Debug)]
+struct Filling {
+    gamma: f64,
+    block: Vec<(usize, usize)>,
+    /// $M$ in the places of the block, and the sum.
+    mass: Vec<f64>,
+    sum: Vec<f64>,
+    /// Place in the block and the two gradient entries of every product.
+    products: Vec<[usize; 3]>,
+    /// Row and column of every gradient entry, and its value at the last factorisation.
+    gradients: Vec<(usize, usize)>,
+    g: Vec<f64>,
+    p: Vec<f64>,
+}
+
+impl Filling {
+    fn new(
+        n: usize,
+        entries: &[(usize, usize, f64)],
+        rows: usize,
+        gradients: &[(usize, usize)],
+    ) -> Self {
+        let mut spans = vec![0..0; rows];
+        for (e, &(row, _)) in gradients.iter().enumerate() {
+            let start = if spans[row].is_empty() { e } else { spans[row].start };
+            spans[row] = start..e + 1;
+        }
+        let pairs = || {
+            let of_row = |span: &std::ops::Range<usize>| {
+                let span = span.clone();
+                span.clone().flat_map(move |a| span.clone().map(move |b| (a, b)))
+            };
+            spans.iter().flat_map(of_row).filter(|&(a, b)| gradients[a].1 >= gradients[b].1)
+        };
+        let mut block: Vec<(usize, usize)> =
+            entries.iter().filter(|e| e.0 >= e.1).map(|e| (e.0, e.1)).collect();
+        block.extend(pairs().map(|(a, b)| (gradients[a].1, gradients[b].1)));
+        block.sort_unstable();
+        block.dedup();
+        let place = |i: usize, j: usize| block.binary_search(&(i, j)).unwrap_or_else(|at| at);
+        let mut mass = vec![0.0; block.len()];
+        for &(i, j, value) in entries.iter().filter(|e| e.0 >= e.1) {
+            mass[place(i, j)] += value;
+        }
+        let products =
+            pairs().map(|(a, b)| [place(gradients[a].1, gradients[b].1), a, b]).collect();
+        // The size of the mass, so that neither part drowns the other.
+        let largest = entries.iter().fold(0.0_f64, |m, e| m.max(e.2.abs()));
+        Self {
+            gamma: if largest > 0.0 { largest } else { 1.0 },
+            sum: mass.clone(),
+            mass,
+            products,
+            gradients: gradients.to_vec(),
+            g: vec![0.0; gradients.len()],
+            p: vec![0.0; n],
+            block,
+        }
+    }
+
+    fn values(&mut self, gradients: &[f64]) -> &[f64] {
+        self.g.copy_from_slice(gradients);
+        self.sum.copy_from_slice(&self.mass);
+        for &[place, a, b] in &self.products {
+            self.sum[place] += self.gamma * gradients[a] * gradients[b];
+        }
+        &self.sum
+    }
+
+    fn momentum(&mut self, p: &[f64], b: &[f64]) -> &[f64] {
+        self.p.copy_from_slice(p);
+        for (&(row, column), g) in self.gradients.iter().zip(&self.g) {
+            self.p[column] += self.gamma * g * b[row];
+        }
+        &self.p
     }
 }
 

@@ -166,6 +166,8 @@ fn no_step_allocates() {
     // The first step checks the reparametrisation and allocates.
     freedoms.step(&mut state).unwrap();
     count("beam, null space", &state, freedoms, 20);
+    count("beam", &state, Variational::new(1e-3, q).stepper(&boom).unwrap(), 20);
+    count("beam, conserving", &state, Conserving::new(1e-3).stepper(&boom).unwrap(), 20);
     let repredicted = Gvi { repredict: true, ..Gvi::new(0.01, q) };
     count("cradle", &start, Gvi::new(0.01, q).stepper(&cradle).unwrap(), 1000);
     count("cradle, repredicted", &start, repredicted.stepper(&cradle).unwrap(), 1000);

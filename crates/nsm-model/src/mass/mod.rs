@@ -115,19 +115,19 @@ impl Mass {
     /// ```
     /// use nsm_model::Mass;
     ///
-    /// // Two linear elements of unit mass each, and a coordinate without inertia.
+    /// // Two linear elements of mass six each, and a coordinate without inertia.
     /// let element = [[2.0, 1.0], [1.0, 2.0]];
     /// let mut entries = Vec::new();
     /// for first in [0, 1] {
     ///     for (i, row) in element.iter().enumerate() {
-    ///         entries.extend(row.iter().enumerate().map(|(j, m)| (first + i, first + j, m / 6.0)));
+    ///         entries.extend(row.iter().enumerate().map(|(j, m)| (first + i, first + j, *m)));
     ///     }
     /// }
     /// let mass = Mass::sparse(4, &entries)?;
     /// assert_eq!(mass.massless(), [3]);
     /// let mut p = [0.0; 4];
     /// mass.multiply(&[1.0, 1.0, 1.0, 1.0], &mut p);
-    /// assert_eq!(p, [0.5, 1.0, 0.5, 0.0]);
+    /// assert_eq!(p, [3.0, 6.0, 3.0, 0.0]);
     /// # Ok::<(), nsm_model::SystemError>(())
     /// ```
     ///
