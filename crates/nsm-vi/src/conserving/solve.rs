@@ -13,6 +13,7 @@ use super::frozen::Frozen;
 use crate::Tolerances;
 use crate::held::Held;
 use crate::position::largest;
+use crate::tolerances::CONTRACTS;
 
 /// How the equations of a [`Conserving`](crate::Conserving) step are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -162,12 +163,12 @@ impl<'a> Solver<'a> {
             self.multipliers.copy_from_slice(&self.guessed);
         }
         let n = self.x.len();
-        let mut last = f64::INFINITY;
+        let (mut last, mut fresh) = (f64::INFINITY, true);
         let mut scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.equations.evaluate(start, &self.x);
             self.equations.evaluate_end(start, &self.x);
-            self.newton_step(start).map_err(|error| self.failure(start.t, error))?;
+            self.newton_step(start, fresh).map_err(|error| self.failure(start.t, error))?;
             let (dx, dl) = self.rhs.split_at(n);
             let before = last;
             last = norm_inf(dx);
@@ -187,41 +188,45 @@ impl<'a> Solver<'a> {
             if !last.is_finite() {
                 return Err(self.not_finite(start.t));
             }
-            if self.tolerances.is_converged(before, last, scale) {
+            if self.tolerances.ends(fresh, before, last, scale) {
                 self.residual = last / scale;
                 self.equations.evaluate(start, &self.x);
                 return Ok(iteration);
             }
+            // Where the matrix at the start was of no use, that of an earlier iteration is of little.
+            fresh = self.frozen.is_some() || last > CONTRACTS * before;
         }
         Err(self.not_converged(start.t, self.tolerances.iterations, last))
     }
 
-    /// Leaves the Newton step of positions and multipliers in `rhs`.
-    fn newton_step(&mut self, start: Start<'_>) -> Result<(), LinearError> {
+    /// Leaves the Newton step of positions and multipliers in `rhs`, by a `fresh` matrix or by the last one.
+    fn newton_step(&mut self, start: Start<'_>, fresh: bool) -> Result<(), LinearError> {
         let (n, m) = (self.x.len(), self.multipliers.len());
-        let independent = self.held.as_ref().map_or(&[][..], |held| held.independent());
-        let (inside, border) = self.values.split_at_mut(self.interior);
-        self.equations.jacobian(start, &self.x, &self.multipliers, 0.0, inside);
-        let rows = self.equations.system.equalities();
-        let (columns, border) = border.split_at_mut(rows.entries());
-        let (lines, diagonal) = border.split_at_mut(rows.entries());
-        columns.copy_from_slice(&self.equations.averaged);
-        lines.copy_from_slice(&self.equations.end);
         self.equations.residual(start, &self.x, &self.multipliers, &mut self.r, &mut self.scratch);
         for (rhs, r) in self.rhs.iter_mut().zip(&self.r) {
             *rhs = -r;
         }
+        let independent = self.held.as_ref().map_or(&[][..], |held| held.independent());
+        // A redundant row holds by the others: it says Λᵢ = 0 instead.
         for i in 0..m {
-            // A redundant row holds by the others: it says Λᵢ = 0 instead.
-            diagonal[i] = 0.0;
-            self.rhs[n + i] = -self.equations.f[i];
-            if !independent[i] {
+            let value = if independent[i] { self.equations.f[i] } else { self.multipliers[i] };
+            self.rhs[n + i] = -value;
+        }
+        if fresh {
+            let (inside, border) = self.values.split_at_mut(self.interior);
+            self.equations.jacobian(start, &self.x, &self.multipliers, 0.0, inside);
+            let rows = self.equations.system.equalities();
+            let (columns, border) = border.split_at_mut(rows.entries());
+            let (lines, diagonal) = border.split_at_mut(rows.entries());
+            columns.copy_from_slice(&self.equations.averaged);
+            lines.copy_from_slice(&self.equations.end);
+            diagonal.fill(0.0);
+            for i in (0..m).filter(|&i| !independent[i]) {
                 lines[rows.span(i)].fill(0.0);
                 diagonal[i] = 1.0;
-                self.rhs[n + i] = -self.multipliers[i];
             }
+            self.matrix.factorise(&self.values)?;
         }
-        self.matrix.factorise(&self.values)?;
         self.matrix.solve_in_place(&mut self.rhs)
     }
 
