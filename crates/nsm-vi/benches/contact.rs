@@ -3,7 +3,7 @@
 //! One iteration is a thousand steps, so that a reported millisecond is a microsecond per step.
 #![allow(missing_docs)] // Criterion's macros define undocumented functions.
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nsm_constraints::{Affine, Central, LineSpring, Profile, Rod, SphereGap};
 use nsm_model::{Mass, State, Stepper, System};
 use nsm_vi::{Gvi, Quadrature};
@@ -14,13 +14,16 @@ const STEPS: usize = 1000;
 fn run(c: &mut Criterion, name: &str, system: &System, start: &State, method: &Gvi) {
     let mut stepper = method.stepper(system).expect("the bench's system fits");
     let mut state = start.clone();
-    c.bench_with_input(BenchmarkId::new("1000 steps", name), &(), |b, ()| {
+    let mut group = c.benchmark_group("steps with contact");
+    group.throughput(Throughput::Elements(STEPS as u64));
+    group.bench_function(name, |b| {
         b.iter(|| {
             for _ in 0..STEPS {
                 stepper.step(black_box(&mut state)).expect("the bench's steps succeed");
             }
         });
     });
+    group.finish();
 }
 
 fn ball() -> (System, State) {

@@ -27,6 +27,26 @@ pub(super) struct Name {
     pub(super) value: Option<String>,
     #[serde(rename = "full_id")]
     pub(super) id: String,
+    /// What one iteration does several times: times are then those of one.
+    #[serde(default)]
+    pub(super) throughput: Option<Throughput>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub(super) enum Throughput {
+    Elements(f64),
+    #[serde(other)]
+    Else,
+}
+
+impl Name {
+    /// How often one iteration does what is measured.
+    fn repetitions(&self) -> f64 {
+        match self.throughput {
+            Some(Throughput::Elements(n)) if n > 0.0 => n,
+            _ => 1.0,
+        }
+    }
 }
 
 /// The benchmarks that a crate has today, in its own order. criterion keeps the results of all crates, and of
@@ -54,10 +74,8 @@ pub(super) fn read(home: &Path, ids: &[String]) -> Result<Vec<Measurement>, Erro
             let name: Name = json(&folder.join("benchmark.json"))?;
             if let Some(position) = ids.iter().position(|id| *id == name.id) {
                 let estimates: Estimates = json(&folder.join("estimates.json"))?;
-                found.push((
-                    position,
-                    Measurement { name, median_ns: estimates.median.point_estimate },
-                ));
+                let median_ns = estimates.median.point_estimate / name.repetitions();
+                found.push((position, Measurement { name, median_ns }));
             }
         }
     }

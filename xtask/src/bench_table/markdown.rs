@@ -182,6 +182,7 @@ mod tests {
             function: function.map(Into::into),
             value: value.map(Into::into),
             id: String::new(),
+            throughput: None,
         };
         Measurement { name, median_ns }
     }
