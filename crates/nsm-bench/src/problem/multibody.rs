@@ -294,15 +294,18 @@ pub(super) fn node_named(
         node.copied()
     };
     mechanism.node(name).or_else(along_beam).ok_or_else(|| {
-        let known: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
+        let known: Vec<&str> =
+            ["ground"].into_iter().chain(mechanism.nodes().map(|(name, _)| name)).collect();
         let hint = nearest(name, known.iter().copied())
             .map_or_else(String::new, |close| format!(", did you mean `{close}`?"));
-        let list = if known.len() > 12 { &known[..12] } else { &known[..] };
+        let list = known[..known.len().min(12)].join(", ");
         let more = if known.len() > 12 { ", …" } else { "" };
-        place.error(format!(
-            "there is no body `{name}`{hint} (known: ground, {}{more}; a beam has `beam[0]`, `beam[1]`, …, `beam.start`, `beam.middle`, `beam.end`)",
-            list.join(", ")
-        ))
+        let beams = if mechanism.beams().next().is_some() {
+            "; a beam has `NAME.start`, `NAME.end` and, if its elements are even in number, `NAME.middle`"
+        } else {
+            ""
+        };
+        place.error(format!("there is no body `{name}`{hint} (known: {list}{more}{beams})"))
     })
 }
 
