@@ -177,12 +177,17 @@ impl Stepper for ClassicalAlphaStepper<'_> {
             if reached == mode {
                 break;
             }
-            if changes == MODE_CHANGES {
-                // No mode agrees with its own end: each sends the motion back into the other.
+            let cycles = changes > 0 && reached == self.mode;
+            if cycles || changes == MODE_CHANGES {
+                // No mode agrees with its own end. If the motion still goes on through the surface, the old mode
+                // would overshoot it and the new one has not reached it yet: it has switched within the step.
                 let Motion { t, q, v, .. } = &self.from;
                 let before = self.crossing.surface_rate(self.mode, q, v, *t);
                 let after = self.crossing.surface_rate(self.mode, &end.q, &end.v, end.t);
-                let (from, to) = (self.crossing.name(self.mode), self.crossing.name(reached));
+                if cycles && before * after > 0.0 {
+                    break;
+                }
+                let (from, to) = (self.crossing.name(self.mode), self.crossing.name(mode));
                 let interpolation = self.crossing.interpolation;
                 let error = AlphaError::Direction { from, to, before, after, interpolation };
                 return Err(error.at(state.t));

@@ -3,7 +3,7 @@
 mod common;
 
 use common::problems::{Kink, Problem, track};
-use nsm_alpha::{AlphaError, EventDriven, Nsga};
+use nsm_alpha::{AlphaError, ClassicalAlpha, EventDriven, Index, Nsga};
 use nsm_constraints::{Affine, Rows, Switching};
 use nsm_model::{Mass, State, StepError, Stepper, System, SystemError, SystemProbe, run_steps};
 
@@ -134,4 +134,29 @@ fn a_state_from_elsewhere_restarts_the_method() {
         stepper.step(&mut again).unwrap();
     }
     assert_eq!(again, first);
+}
+
+#[test]
+fn a_surface_is_crossed_wherever_in_a_step_it_lies() {
+    let (system, start) = kink(
+        affine(1.0, &[-1.0, 1.0], &[0, 1]),
+        affine(1.0, &[-1.0], &[0]),
+        affine(-1.0, &[1.0], &[0]),
+    );
+    // The surface lies at the end of a step but for round-off, and everywhere else in one.
+    let spread = (0..50).map(|i| 4e-5 * f64::from(i));
+    for share in
+        [1e-16, -1e-16, 1e-14, -1e-14, 1e-13, -1e-13, 1e-10, -1e-10].into_iter().chain(spread)
+    {
+        let h = 0.002 * (1.0 + share);
+        for index in [Index::Three, Index::Two, Index::One] {
+            let method = ClassicalAlpha::new(h, index, 0.98).unwrap();
+            let mut stepper = method.stepper(&system, &start).unwrap();
+            let mut state = start.clone();
+            for step in 0..700 {
+                stepper.step(&mut state).unwrap_or_else(|e| panic!("{index:?}, {h}, {step}: {e}"));
+            }
+            assert!(state.q[0] > 1.0 && state.mode == 1, "{index:?} with {h}: {state:?}");
+        }
+    }
 }
