@@ -3,7 +3,8 @@
 //!
 //! A constraint is a [`Field`]: value, gradient and Hessian on its own block of coordinates. Write
 //! one by hand, or write its value once as an [`Expr`] and let [`AutoDiff`] derive the rest; a
-//! bundle of named fields is [`Rows`]. Equalities mean $f = 0$, inequalities $g \ge 0$.
+//! bundle of named fields is [`Rows`]. Equalities mean $f = 0$, inequalities $g \ge 0$. [`multibody`] builds mechanisms
+//! of rigid bodies, joints and beams, with constraints, null space matrices and [reparametrisations](Reparametrisation).
 
 mod affine;
 mod autodiff;

@@ -8,12 +8,16 @@
 //! | [`Gvi`] | any number, impacts and smooth | exact per event | exact | free and smooth steps |
 //! | [`DiscreteSmooth`] | smooth only: slid along and left | – | exact | yes |
 //! | [`Variational`] | none; equalities | – | exact | yes |
+//! | [`NullSpace`] | none; equalities, without multipliers | – | exact | yes |
+//! | [`Conserving`] | none; equalities | exact in every step | second order, exact for beams | no |
 //! | [`Hybrid`] | impacts only, at their instants | exact per event, wanders between | exact | free steps |
 //! | [`Direct`], [`Newmark`] | any number, as forces | lost or gained | lost in contact | free steps |
 //!
 //! [`Gvi`] is the one to use; [`Direct`], [`Newmark`] and [`Hybrid`] are there to compare with. All are
 //! of order 2 in smooth motion, take the same [`System`](nsm_model::System), keep its equality constraints
-//! to round-off, and fill the same ledger. A method is plain data; `stepper` binds it to a system and
+//! to round-off, and fill the same ledger. Mechanisms with joints and beams
+//! ([`System::of`](nsm_model::System::of)) take the three methods for equalities; [`NullSpace::stepper_with`] moves them in the
+//! freedoms of their joints. A method is plain data; `stepper` binds it to a system and
 //! allocates, steps do not.
 //!
 //! Reference: \[KP\] D. M. Kaufman and D. K. Pai, Geometric numerical integration of inequality
