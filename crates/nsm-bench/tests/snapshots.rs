@@ -178,6 +178,14 @@ fn leyendecker_marsden_ortiz() {
     file("leyendecker-marsden-ortiz/pendulum-gravity", 10.0);
     file("leyendecker-marsden-ortiz/six-body", 0.1);
     file("leyendecker-marsden-ortiz/swing", 0.4);
+    figures(
+        "leyendecker-marsden-ortiz-figures",
+        &[
+            "leyendecker-marsden-ortiz/six-body-angles",
+            "leyendecker-marsden-ortiz/six-body-energy",
+            "leyendecker-marsden-ortiz/swing-energy",
+        ],
+    );
 }
 
 #[test]
