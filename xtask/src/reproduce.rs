@@ -59,8 +59,10 @@ pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Error> {
         .map_err(|e| Error::file(&file, e))?;
     let failed = entries.iter().filter(|e| !e.holds()).count();
     let claims: usize = entries.iter().map(|e| e.claims.len()).sum();
+    let skipped = entries.iter().filter(|e| e.missing.is_some()).count();
+    let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
     println!(
-        "{} experiments, {claims} claims, {failed} failed, {:.1} s; the page is {}",
+        "{} experiments, {claims} claims, {failed} failed{skipped}, {:.1} s; the page is {}",
         entries.len(),
         clock.elapsed().as_secs_f64(),
         file.display()

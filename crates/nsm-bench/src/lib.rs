@@ -1,6 +1,7 @@
 //! The problems of the five papers and of the wider field as data and code, with what must come out of
 //! each, and everything needed to run one and judge it.
 
+pub mod dae_test_set;
 pub mod formula;
 pub mod garcia_orden;
 pub mod kaufman_pai;
@@ -15,7 +16,7 @@ pub use scenario::{
     Axes, Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status, Table,
 };
 
-/// All scenarios, in the order of the papers.
+/// All scenarios, in the order of the papers, then those with references from elsewhere.
 pub fn scenarios() -> Vec<Scenario> {
     [
         kaufman_pai::scenarios(),
@@ -23,6 +24,7 @@ pub fn scenarios() -> Vec<Scenario> {
         leyendecker_marsden_ortiz::scenarios(),
         garcia_orden::scenarios(),
         patil_bruls::scenarios(),
+        dae_test_set::scenarios(),
     ]
     .into_iter()
     .flatten()

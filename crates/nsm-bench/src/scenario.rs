@@ -151,9 +151,16 @@ pub struct Findings {
     pub axes: Vec<((String, String), Axes)>,
     /// The tables.
     pub tables: Vec<Table>,
+    /// Data from elsewhere that the experiment needs and did not find: then there is no verdict.
+    pub missing: Option<String>,
 }
 
 impl Findings {
+    /// Nothing could be found out, for want of data that are not part of the project.
+    pub fn missing(what: impl Into<String>) -> Self {
+        Self { missing: Some(what.into()), ..Self::default() }
+    }
+
     /// Lays a measured number beside what it must be.
     pub fn check(&mut self, what: impl Into<String>, value: f64, expected: Expected) {
         self.checks.push(Check { what: what.into(), value, expected });
@@ -281,5 +288,6 @@ mod tests {
     #[test]
     fn no_checks_is_no_verdict() {
         assert!(!Findings::default().pass());
+        assert!(!Findings::missing("the reference solution").pass());
     }
 }

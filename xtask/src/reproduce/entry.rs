@@ -45,6 +45,8 @@ pub(crate) struct Entry {
     pub(crate) scenes: Vec<(String, Scene)>,
     /// The ledgers of its runs, as text.
     pub(crate) ledger: String,
+    /// Data from elsewhere without which there is no verdict.
+    pub(crate) missing: Option<String>,
     /// Why it could not be made.
     pub(crate) failure: Option<String>,
     pub(crate) time: Duration,
@@ -108,19 +110,28 @@ impl Entry {
             tables: Vec::new(),
             scenes: Vec::new(),
             ledger: String::new(),
+            missing: None,
             failure: None,
             time: Duration::ZERO,
         }
     }
 
-    /// Whether it was made and every claim holds.
+    /// Whether nothing speaks against it: every claim holds, or there were no data to decide by.
     pub(crate) fn holds(&self) -> bool {
+        self.missing.is_some() || self.decided()
+    }
+
+    /// Whether it was made and every claim holds.
+    fn decided(&self) -> bool {
         self.failure.is_none() && !self.claims.is_empty() && self.claims.iter().all(|c| c.holds)
     }
 
     /// The verdict in one word: the weakest of its claims.
     pub(crate) fn verdict(&self) -> &'static str {
-        if !self.holds() {
+        if self.missing.is_some() {
+            return "skipped";
+        }
+        if !self.decided() {
             return "FAILED";
         }
         let rank = |s: Status| match s {
@@ -134,7 +145,7 @@ impl Entry {
 
     /// One line for the terminal.
     pub(crate) fn line(&self) -> String {
-        let why = match &self.failure {
+        let why = match self.failure.as_ref().or(self.missing.as_ref()) {
             Some(failure) => format!("  {failure}"),
             None => self.claims.first().map(|c| format!("  {}", c.figures)).unwrap_or_default(),
         };
@@ -159,6 +170,7 @@ fn run_code(scenario: &Scenario, effort: Effort) -> Entry {
     match scenario.run(effort) {
         Err(error) => entry.failure = Some(error.to_string()),
         Ok(findings) => {
+            entry.missing = findings.missing;
             entry.curves = findings.curves;
             entry.axes = findings.axes;
             entry.tables = findings.tables;
@@ -229,4 +241,25 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     }
     entry.ledger = crate::run::table::table(&results);
     entry
+}
+
+#[cfg(test)]
+mod tests {
+    use nsm_bench::Findings;
+
+    use super::*;
+
+    #[test]
+    fn without_data_there_is_no_verdict_and_no_failure() {
+        let run = |findings: Findings| {
+            let experiment = move |_| Ok(findings.clone());
+            let scenario = Scenario::new("a/b", "c", "d", Status::Reproduced, experiment);
+            Source::Code(scenario).run(Effort::Quick)
+        };
+        let skipped = run(Findings::missing("no reference solution"));
+        assert_eq!((skipped.verdict(), skipped.holds()), ("skipped", true));
+        assert!(skipped.line().contains("no reference solution"));
+        let empty = run(Findings::default());
+        assert_eq!((empty.verdict(), empty.holds()), ("FAILED", false));
+    }
 }

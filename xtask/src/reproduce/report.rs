@@ -28,6 +28,7 @@ pub(crate) fn report(entries: &[Entry], time: Duration) -> String {
         ("chosen", "data are missing in the paper; our choice is stated"),
         ("differs", "we obtain something else; the note says why"),
         ("erratum", "the paper's statement is in error"),
+        ("skipped", "data from elsewhere are absent on this machine; nothing is claimed"),
         ("FAILED", "a check does not hold"),
     ] {
         let _ = write!(html, "<span>{} {} {meaning}</span>", badge(verdict), count(verdict));
@@ -67,6 +68,9 @@ fn section(html: &mut String, entry: &Entry) {
     );
     if !entry.note.is_empty() {
         let _ = write!(html, "<p class=\"note\">{}</p>", escape(&entry.note));
+    }
+    if let Some(missing) = &entry.missing {
+        let _ = write!(html, "<p class=\"note\">Skipped: {}.</p>", escape(missing));
     }
     if let Some(failure) = &entry.failure {
         let _ = write!(html, "<pre class=\"failure\">{}</pre>", escape(failure));
