@@ -5,9 +5,11 @@ mod output;
 pub(crate) mod table;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use nsm_bench::problem::{Problem, Run, RunResult, Verdict, Watch};
+use nsm_bench::problem::{Problem, ProblemError, Run, RunResult, Verdict, Watch};
+use rayon::prelude::*;
 use serde_json::{Map, json};
 
 use crate::error::Error;
@@ -16,7 +18,7 @@ use crate::error::Error;
 pub(crate) struct Args {
     /// The problem file
     file: PathBuf,
-    /// Make only the run with this name; may be given several times
+    /// Make only the run or family with this name; may be given several times
     #[arg(long = "run", value_name = "NAME")]
     runs: Vec<String>,
     /// Folder for the tables, plots and the animation
@@ -43,37 +45,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
             }
         );
     }
-    let mut results = Vec::new();
-    let mut verdicts = Vec::new();
-    for run in chosen {
-        let bar = progress_bar(run);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
-        let show = |share: f64| bar.set_position((share * 1000.0) as u64);
-        let watch = Watch { progress: Some(&show), cancel: Some(cancel) };
-        let result =
-            problem.execute(run, Some(&folder), watch).map_err(|e| in_file(e, &args.file))?;
-        bar.finish_and_clear();
-        let complete = result.failure.is_none() && !result.interrupted;
-        if complete {
-            verdicts.push(problem.judge(&result).map_err(|e| in_file(e, &args.file))?);
-        } else {
-            verdicts.push(Vec::new());
-        }
-        let stop = result.interrupted;
-        results.push(result);
+    let mut results: Vec<RunResult> = Vec::new();
+    // The runs of a family are made side by side; each is computed alone, whatever the number of threads.
+    for group in chosen.chunk_by(|a, b| a.family.is_some() && a.family == b.family) {
+        let made = make(&problem, group, &folder, cancel).map_err(|e| in_file(e, &args.file))?;
+        let stop = made.iter().any(|result| result.interrupted);
+        results.extend(made);
         if stop {
             break;
         }
     }
+    let verdicts = problem.judge(&results).map_err(|e| in_file(e, &args.file))?;
     output::write(&problem, &results, &verdicts, &folder)?;
     if args.json {
         print_json(&problem, &results, &verdicts);
     } else {
-        print!("{}", table::table(&results));
-        verdicts.iter().flatten().for_each(print_verdict);
+        print!("{}", table::table(&results.iter().collect::<Vec<_>>()));
+        verdicts.iter().for_each(print_verdict);
         println!("written to {}", folder.display());
     }
-    conclude(&results, &verdicts)
+    conclude(&problem, &results, &verdicts)
 }
 
 /// The runs asked for, or all of them.
@@ -85,40 +76,79 @@ fn choose<'a>(problem: &'a Problem, names: &[String]) -> Result<Vec<&'a Run>, Er
             Ok(problem.runs.iter().collect())
         };
     }
-    names
-        .iter()
-        .map(|name| {
-            problem.runs.iter().find(|r| r.name == *name).ok_or_else(|| Error::UnknownRun {
-                name: name.clone(),
-                known: problem.runs.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(", "),
-            })
-        })
-        .collect()
+    let mut chosen = Vec::new();
+    for name in names {
+        let mine = |r: &&Run| r.name == *name || r.family.as_ref() == Some(name);
+        let before = chosen.len();
+        chosen.extend(problem.runs.iter().filter(mine));
+        if chosen.len() == before {
+            let mut known: Vec<&str> =
+                problem.runs.iter().map(|r| r.family.as_deref().unwrap_or(&r.name)).collect();
+            known.dedup();
+            return Err(Error::UnknownRun { name: name.clone(), known: known.join(", ") });
+        }
+    }
+    Ok(chosen)
 }
 
-fn in_file(error: nsm_bench::problem::ProblemError, file: &Path) -> Error {
+/// Makes a run, or those of a family.
+fn make(
+    problem: &Problem,
+    runs: &[&Run],
+    folder: &Path,
+    cancel: &AtomicBool,
+) -> Result<Vec<RunResult>, ProblemError> {
+    let first = runs[0];
+    let bar = progress_bar(first.family.as_deref().unwrap_or(&first.name));
+    let shares: Vec<AtomicU64> = runs.iter().map(|_| AtomicU64::new(0)).collect();
+    let one = |(k, run): (usize, &&Run)| {
+        let show = |share: f64| {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            // between 0 and 1000
+            shares[k].store((share * 1000.0) as u64, Ordering::Relaxed);
+            let sum: u64 = shares.iter().map(|s| s.load(Ordering::Relaxed)).sum();
+            bar.set_position(sum / shares.len() as u64);
+        };
+        let watch = Watch { progress: Some(&show), cancel: Some(cancel) };
+        let result = problem.execute(run, Some(folder), watch);
+        show(1.0);
+        result
+    };
+    let results = runs.par_iter().enumerate().map(one).collect();
+    bar.finish_and_clear();
+    results
+}
+
+fn in_file(error: ProblemError, file: &Path) -> Error {
     Error::problem(error.in_file(&file.display().to_string()))
 }
 
 /// A bar on the terminal with the time left; nothing where the output is not a terminal.
-fn progress_bar(run: &Run) -> ProgressBar {
+fn progress_bar(name: &str) -> ProgressBar {
     let bar = ProgressBar::new(1000);
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% {eta} left") {
         bar.set_style(style.progress_chars("=> "));
     }
-    bar.set_message(run.name.clone());
+    bar.set_message(name.to_owned());
     bar
 }
 
-fn print_json(problem: &Problem, results: &[RunResult], verdicts: &[Vec<Verdict>]) {
-    let runs: Map<_, _> = results.iter().map(|r| (r.name.clone(), r.json())).collect();
-    let checks: Vec<_> = results
-        .iter()
-        .zip(verdicts)
-        .flat_map(|(r, list)| {
-            list.iter().map(move |v| json!({ "run": r.name, "what": v.what, "check": v.check, "holds": v.holds, "status": v.status.word() }))
-        })
-        .collect();
+/// One object; the runs of a family stand in a list under its name.
+fn print_json(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) {
+    let mut runs = Map::new();
+    for r in results {
+        match &r.family {
+            None => _ = runs.insert(r.name.clone(), r.json()),
+            Some(family) => {
+                let list = runs.entry(family.clone()).or_insert_with(|| json!([]));
+                if let Some(list) = list.as_array_mut() {
+                    list.push(r.json());
+                }
+            }
+        }
+    }
+    let check = |v: &Verdict| json!({ "run": v.run, "what": v.what, "check": v.check, "holds": v.holds, "status": v.status.word() });
+    let checks: Vec<_> = verdicts.iter().map(check).collect();
     println!("{}", json!({ "title": problem.title, "runs": runs, "checks": checks }));
 }
 
@@ -129,18 +159,19 @@ fn print_verdict(verdict: &Verdict) {
         .iter()
         .map(|(name, value)| format!("{name} = {}", table::number(*value)))
         .collect();
-    println!("{mark} {} [{}]  {}", verdict.what, verdict.status.word(), figures.join(", "));
+    let run = verdict.run.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    println!("{mark} {run}{} [{}]  {}", verdict.what, verdict.status.word(), figures.join(", "));
 }
 
 /// A failed, interrupted or refuted run makes the command fail.
-fn conclude(results: &[RunResult], verdicts: &[Vec<Verdict>]) -> Result<(), Error> {
-    if let Some((name, why)) = results.iter().find_map(|r| r.failure.as_ref().map(|f| (&r.name, f)))
-    {
+fn conclude(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> Result<(), Error> {
+    let mut failed = results.iter().filter(|r| !problem.foresees_failure(r));
+    if let Some((name, why)) = failed.find_map(|r| r.failure.as_ref().map(|f| (&r.name, f))) {
         return Err(Error::FailedRun { name: name.clone(), why: why.clone() });
     }
     if let Some(result) = results.iter().find(|r| r.interrupted) {
         return Err(Error::Interrupted { name: result.name.clone() });
     }
-    let refuted = verdicts.iter().flatten().filter(|v| !v.holds).count();
+    let refuted = verdicts.iter().filter(|v| !v.holds).count();
     if refuted > 0 { Err(Error::Refuted(refuted)) } else { Ok(()) }
 }

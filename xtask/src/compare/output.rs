@@ -17,7 +17,7 @@ use crate::run::table;
 pub(super) fn text(found: &Comparison) -> String {
     let mut text = format!("{}, to t = {}\n\n", found.title, found.end);
     let _ = writeln!(text, "At step {}:", found.steps[found.base]);
-    text.push_str(&table::table(&ledgers(found)));
+    text.push_str(&table::table(&ledgers(found).iter().collect::<Vec<_>>()));
     let _ = writeln!(text, "\n{}", reference(found));
     text.push_str(&table::align(&errors(found)));
     for (name, why) in &found.refused {
@@ -144,7 +144,7 @@ fn html(found: &Comparison, panels: &str) -> String {
     body.push_str(&numbers(&errors[0], &errors[1..]));
     let _ = write!(body, "<div class=\"plots\">{panels}</div>");
     let _ = write!(body, "<h2>Ledgers at step {}</h2>", found.steps[found.base]);
-    let (heads, rows) = table::cells(&ledgers(found));
+    let (heads, rows) = table::cells(&ledgers(found).iter().collect::<Vec<_>>());
     body.push_str(&numbers(&heads, &rows));
     if !found.refused.is_empty() {
         body.push_str("<h2>Methods that do not fit</h2><ul>");

@@ -16,6 +16,24 @@ pub(crate) struct Plot {
 /// Most coordinates in one panel.
 const CROWD: usize = 7;
 
+/// Most members of a family that are drawn.
+const MEMBERS: usize = 5;
+
+/// The runs that are drawn: all, but of large families only some members, evenly spread.
+pub(crate) fn shown(results: &[RunResult]) -> Vec<&RunResult> {
+    let family = |a: &RunResult, b: &RunResult| a.family.is_some() && a.family == b.family;
+    let some = |group: &'_ [RunResult]| -> Vec<usize> {
+        let n = group.len();
+        if n <= MEMBERS {
+            (0..n).collect()
+        } else {
+            (0..MEMBERS).map(|k| k * (n - 1) / (MEMBERS - 1)).collect()
+        }
+    };
+    let groups = results.chunk_by(family);
+    groups.flat_map(|group| some(group).into_iter().map(|k| &group[k])).collect()
+}
+
 /// The plots of one run, or of several runs of one problem, overlaid.
 pub(crate) fn plots(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
     let mut plots = vec![conserved("energy", "E", results)];

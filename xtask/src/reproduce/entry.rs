@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nsm_bench::problem::{Problem, Watch};
+use nsm_bench::problem::{Problem, Run, RunResult, Verdict, Watch};
 use nsm_bench::scene::Scene;
 use nsm_bench::{Axes, Curve, Effort, Scenario, Status, Table};
+use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::plot::runs::plots;
+use crate::plot::runs::{plots, shown};
 use crate::run::table::number;
 
 /// Where an experiment is described.
 pub(crate) enum Source {
     /// A problem file.
     File { id: String, path: PathBuf },
-    /// Code, for what a problem file cannot say: ensembles, convergence orders, condition numbers.
+    /// Code, for what is no run of a system: condition numbers, kinematics, figures in a form of their own.
     Code(Scenario),
 }
 
@@ -204,43 +205,52 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     };
     entry.title.clone_from(&problem.title);
     entry.figure.clone_from(&problem.source);
-    let mut results = Vec::new();
-    for run in problem.runs.iter().filter(|r| effort == Effort::Full || r.steps <= QUICK_STEPS) {
-        let judged = problem.execute(run, None, Watch::default()).and_then(|result| {
-            let verdicts = problem.judge(&result)?;
-            Ok((result, verdicts))
-        });
-        match judged {
-            Err(error) => {
-                entry.failure = Some(error.to_string());
-                return entry;
-            }
-            Ok((result, verdicts)) => {
-                entry.claims.extend(verdicts.into_iter().map(|v| {
-                    Claim {
-                        what: format!("{}: {}", result.name, v.what),
-                        status: v.status,
-                        holds: v.holds,
-                        figures: v
-                            .figures
-                            .iter()
-                            .map(|(n, x)| format!("{n} = {}", number(*x)))
-                            .collect::<Vec<_>>()
-                            .join(", "),
-                        note: v.note,
-                    }
-                }));
-                entry.scenes.push((result.name.clone(), Scene::of(&problem, &result)));
-                results.push(result);
-            }
+    // Runs are independent of each other, and land in their places.
+    let made: Result<Vec<RunResult>, _> = problem
+        .runs
+        .par_iter()
+        .filter(|run| effort == Effort::Full || affordable(run, &problem))
+        .map(|run| problem.execute(run, None, Watch::default()))
+        .collect();
+    let judged = made.and_then(|results| Ok((problem.judge(&results)?, results)));
+    let (verdicts, results) = match judged {
+        Ok(judged) => judged,
+        Err(error) => {
+            entry.failure = Some(error.to_string());
+            return entry;
         }
-    }
-    for plot in plots(&problem.subject, &results.iter().collect::<Vec<_>>()) {
+    };
+    let mut failed = results.iter().filter(|r| !problem.foresees_failure(r));
+    entry.failure =
+        failed.find_map(|r| r.failure.as_ref().map(|why| format!("{} failed at {why}", r.name)));
+    entry.claims = verdicts.into_iter().map(claim).collect();
+    let drawn = shown(&results);
+    let scene = |r: &&RunResult| (r.name.clone(), Scene::of(&problem, r));
+    entry.scenes = drawn.iter().map(scene).collect();
+    for plot in plots(&problem.subject, &drawn) {
         entry.axes.extend(plot.curves.first().map(|c| ((c.x.clone(), c.y.clone()), plot.axes)));
         entry.curves.extend(plot.curves);
     }
-    entry.ledger = crate::run::table::table(&results);
+    entry.ledger = crate::run::table::table(&drawn);
     entry
+}
+
+fn claim(verdict: Verdict) -> Claim {
+    let run = verdict.run.map(|name| format!("{name}: ")).unwrap_or_default();
+    let figures = verdict.figures.iter().map(|(n, x)| format!("{n} = {}", number(*x)));
+    Claim {
+        what: format!("{run}{}", verdict.what),
+        status: verdict.status,
+        holds: verdict.holds,
+        figures: figures.collect::<Vec<_>>().join(", "),
+        note: verdict.note,
+    }
+}
+
+/// Whether a run, with all of its family, is short enough for `--quick`.
+fn affordable(run: &Run, problem: &Problem) -> bool {
+    let family = problem.runs.iter().filter(|r| r.family.is_some() && r.family == run.family);
+    family.map(|r| r.steps).sum::<usize>().max(run.steps) <= QUICK_STEPS
 }
 
 #[cfg(test)]

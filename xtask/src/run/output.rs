@@ -8,7 +8,7 @@ use nsm_bench::scene::Scene;
 
 use crate::error::Error;
 use crate::page;
-use crate::plot::runs::plots;
+use crate::plot::runs::{plots, shown};
 use crate::plot::{escape, panel, standalone, unbroken};
 use crate::reproduce::report::FILM_CAPTION;
 use crate::run::table;
@@ -18,7 +18,7 @@ use crate::viewer;
 pub(crate) fn write(
     problem: &Problem,
     results: &[RunResult],
-    verdicts: &[Vec<Verdict>],
+    verdicts: &[Verdict],
     folder: &Path,
 ) -> Result<(), Error> {
     let save = |name: String, text: String| {
@@ -26,7 +26,7 @@ pub(crate) fn write(
         std::fs::write(&path, text).map_err(|e| Error::file(path, e))
     };
     for result in results {
-        for plot in plots(&problem.subject, &[result]) {
+        for plot in plots(problem.subject_of(&result.name), &[result]) {
             if let Some(svg) = panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes) {
                 save(format!("{}-{}.svg", result.name, plot.name), standalone(&svg))?;
             }
@@ -35,7 +35,7 @@ pub(crate) fn write(
     save("index.html".into(), html(problem, results, verdicts))
 }
 
-fn html(problem: &Problem, results: &[RunResult], verdicts: &[Vec<Verdict>]) -> String {
+fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> String {
     let mut body = format!(
         "<h1>{}</h1><p class=\"source\">{}</p>",
         escape(&problem.title),
@@ -52,17 +52,17 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Vec<Verdict>]) -> 
         }
     }
     let scenes: Vec<(String, Scene)> =
-        results.iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
+        shown(results).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
     body.push_str(&viewer::figure(&scenes, FILM_CAPTION).unwrap_or_default());
-    let claims: Vec<Vec<String>> = verdicts.iter().flatten().map(claim).collect();
+    let claims: Vec<Vec<String>> = verdicts.iter().map(claim).collect();
     if !claims.is_empty() {
         let heads = ["", "claim", "obtained now"].map(str::to_owned);
         body.push_str(&page::table(&heads, &claims));
     }
-    let (heads, rows) = table::cells(results);
+    let (heads, rows) = table::cells(&shown(results));
     body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
     body.push_str("<div class=\"plots\">");
-    for plot in plots(&problem.subject, &results.iter().collect::<Vec<_>>()) {
+    for plot in plots(&problem.subject, &shown(results)) {
         body.push_str(
             &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),
         );
@@ -80,7 +80,12 @@ fn claim(verdict: &Verdict) -> Vec<String> {
         .collect();
     vec![
         format!("<b class=\"badge {}\">{word}</b>", word.to_lowercase()),
-        format!("{}<br><small>{}</small>", escape(&verdict.what), escape(&verdict.note)),
+        format!(
+            "{}{}<br><small>{}</small>",
+            verdict.run.as_ref().map(|name| escape(name) + ": ").unwrap_or_default(),
+            escape(&verdict.what),
+            escape(&verdict.note)
+        ),
         format!("<span class=\"figures\">{}</span>", escape(&unbroken(&figures.join(", ")))),
     ]
 }

@@ -7,19 +7,19 @@ use nsm_bench::problem::RunResult;
 use crate::plot::escape;
 
 /// One column per run, one line per figure.
-pub(crate) fn table(results: &[RunResult]) -> String {
+pub(crate) fn table(results: &[&RunResult]) -> String {
     align(&rows(results))
 }
 
 /// The same as cells of HTML: heads and rows.
-pub(crate) fn cells(results: &[RunResult]) -> (Vec<String>, Vec<Vec<String>>) {
+pub(crate) fn cells(results: &[&RunResult]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut cells: Vec<Vec<String>> =
         rows(results).iter().map(|row| row.iter().map(|cell| escape(cell)).collect()).collect();
     let heads = cells.remove(0);
     (heads, cells)
 }
 
-fn rows(results: &[RunResult]) -> Vec<Vec<String>> {
+fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = vec![row("", results, |r| r.name.clone())];
     rows.push(row("method", results, |r| r.method.clone()));
     rows.push(row("step", results, |r| format!("{}", r.step)));
@@ -64,8 +64,8 @@ fn rows(results: &[RunResult]) -> Vec<Vec<String>> {
     rows
 }
 
-fn row(label: &str, results: &[RunResult], cell: impl Fn(&RunResult) -> String) -> Vec<String> {
-    std::iter::once(label.to_owned()).chain(results.iter().map(cell)).collect()
+fn row(label: &str, results: &[&RunResult], cell: impl Fn(&RunResult) -> String) -> Vec<String> {
+    std::iter::once(label.to_owned()).chain(results.iter().map(|r| cell(r))).collect()
 }
 
 /// Rows with their columns aligned.

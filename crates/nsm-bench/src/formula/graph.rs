@@ -156,6 +156,11 @@ impl Graph {
                 Some(super::Meaning::Slot(slot)) => self.variable(slot),
                 None => return Err(names.unknown(name, text, *at)),
             },
+            Ast::Reduce(_, _, span) => {
+                let message = "lists of results belong in `check` only".to_owned();
+                let (formula, at) = (text.to_owned(), span.start);
+                return Err(FormulaError { formula, at, message });
+            }
             Ast::Negate(inner) => {
                 let inner = self.insert(inner, text, names)?;
                 self.unary(Unary::Negate, inner)

@@ -13,7 +13,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
-pub use condition::Condition;
+pub use condition::{Condition, Figure};
 pub use field::{FormulaField, FormulaForce, quantity};
 
 use graph::Graph;
@@ -168,12 +168,17 @@ pub(crate) fn build(text: &str, names: &Names) -> Result<(Graph, graph::Id), For
 }
 
 fn parse_bounded(text: &str) -> Result<parse::Ast, FormulaError> {
-    if text.len() > MAX_LENGTH {
-        let message =
-            format!("a formula of {} characters is too long (at most {MAX_LENGTH})", text.len());
-        return Err(FormulaError { formula: text.chars().take(60).collect(), at: 0, message });
-    }
+    check_length(text)?;
     parse::parse(text)
+}
+
+fn check_length(text: &str) -> Result<(), FormulaError> {
+    if text.len() <= MAX_LENGTH {
+        return Ok(());
+    }
+    let message =
+        format!("a formula of {} characters is too long (at most {MAX_LENGTH})", text.len());
+    Err(FormulaError { formula: text.chars().take(60).collect(), at: 0, message })
 }
 
 /// The value of a formula that contains no coordinates and no time.

@@ -14,6 +14,8 @@ pub(crate) enum Ast {
     /// A name, possibly with dots and indices as in `final.q[0]`.
     Name(String, usize),
     Call(Function, Vec<Ast>),
+    /// A number made of lists, with the part of the text that it was read from.
+    Reduce(Reduction, Vec<Ast>, std::ops::Range<usize>),
     Negate(Box<Ast>),
     Binary(Operator, Box<Ast>, Box<Ast>),
 }
@@ -74,12 +76,46 @@ impl Function {
     ];
 }
 
+/// What makes a number of a list of results; conditions know them, formulas of mechanics do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reduction {
+    Largest,
+    Least,
+    Mean,
+    Median,
+    Deviation,
+    Sum,
+    Count,
+    Distance,
+}
+
+impl Reduction {
+    pub(crate) const ALL: [(&'static str, Self, usize); 8] = [
+        ("largest", Self::Largest, 1),
+        ("least", Self::Least, 1),
+        ("mean", Self::Mean, 1),
+        ("median", Self::Median, 1),
+        ("deviation", Self::Deviation, 1),
+        ("sum", Self::Sum, 1),
+        ("count", Self::Count, 1),
+        ("distance", Self::Distance, 2),
+    ];
+}
+
 /// Deepest nesting that is parsed, so that no input can exhaust the stack.
 const MAX_DEPTH: usize = 200;
 
 /// Parses a formula.
 pub(crate) fn parse(text: &str) -> Result<Ast, FormulaError> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
+    whole(Parser { text, at: 0, depth: 0, runs: None })
+}
+
+/// Parses a condition on results; in `runs.NAME.…` the name is one of `runs`, whatever letters it has.
+pub(crate) fn parse_condition(text: &str, runs: &[&str]) -> Result<Ast, FormulaError> {
+    whole(Parser { text, at: 0, depth: 0, runs: Some(runs) })
+}
+
+fn whole(mut parser: Parser<'_>) -> Result<Ast, FormulaError> {
     let tree = parser.expression(0)?;
     parser.skip_space();
     match parser.rest().chars().next() {
@@ -92,6 +128,8 @@ struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// Names of runs, where the text is a condition.
+    runs: Option<&'a [&'a str]>,
 }
 
 /// Binding strength of the leading minus: looser than `^`, tighter than `*`.
@@ -202,13 +240,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A name: letters, digits and `_`, then any number of `.name` and `[index]`.
+    /// A name: letters, digits and `_`, then any number of `.name`, `[index]`, `[*]` and `[from..to]`.
     fn name(&mut self) -> &'a str {
         let start = self.at;
         let word = |s: &str| {
             s.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).unwrap_or(s.len())
         };
         self.at += word(self.rest());
+        if &self.text[start..self.at] == "runs" {
+            self.at += self.run_name();
+        }
         loop {
             let rest = self.rest();
             if let Some(after) = rest.strip_prefix('.') {
@@ -219,9 +260,10 @@ impl<'a> Parser<'a> {
                 }
             }
             if let Some(after) = rest.strip_prefix('[') {
-                let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-                if digits > 0 && after[digits..].starts_with(']') {
-                    self.at += digits + 2;
+                let index = |b: &u8| b.is_ascii_digit() || matches!(b, b'*' | b'.');
+                let length = after.bytes().take_while(index).count();
+                if length > 0 && after[length..].starts_with(']') {
+                    self.at += length + 2;
                     continue;
                 }
             }
@@ -230,11 +272,32 @@ impl<'a> Parser<'a> {
         &self.text[start..self.at]
     }
 
+    /// Length of `.NAME` with the longest name of a run that fits here: such names may hold `-`, `.` and spaces.
+    fn run_name(&self) -> usize {
+        let Some(rest) = self.rest().strip_prefix('.') else { return 0 };
+        let ends = |name: &&&str| {
+            let after = rest.strip_prefix(**name).map(|r| r.chars().next());
+            after.is_some_and(|c| c.is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+        };
+        let known = self.runs.unwrap_or_default().iter().filter(ends);
+        known.map(|name| 1 + name.len()).max().unwrap_or(0)
+    }
+
     fn call(&mut self, name: &str, start: usize) -> Result<Ast, FormulaError> {
+        if let Some(&(_, reduction, arity)) =
+            Reduction::ALL.iter().find(|(known, ..)| *known == name).filter(|_| self.runs.is_some())
+        {
+            let arguments = self.arguments()?;
+            self.check_arity(name, start, arguments.len(), arity)?;
+            return Ok(Ast::Reduce(reduction, arguments, start..self.at));
+        }
         let Some(&(_, function, arity)) = Function::ALL.iter().find(|(known, ..)| *known == name)
         else {
-            let known = Function::ALL.map(|(n, ..)| n);
-            let hint = super::nearest(name, known)
+            let mut known = Function::ALL.map(|(n, ..)| n).to_vec();
+            if self.runs.is_some() {
+                known.extend(Reduction::ALL.map(|(n, ..)| n));
+            }
+            let hint = super::nearest(name, known.iter().copied())
                 .map(|n| format!(", did you mean `{n}`?"))
                 .unwrap_or_default();
             self.at = start;
@@ -243,19 +306,11 @@ impl<'a> Parser<'a> {
                 known.join(", ")
             )));
         };
-        self.expect("(")?;
-        let mut arguments = vec![self.expression(0)?];
-        while self.take(",") {
-            arguments.push(self.expression(0)?);
-        }
-        self.expect(")")?;
+        let arguments = self.arguments()?;
         // `min` and `max` of any number of arguments fold to pairs.
         let folds = matches!(function, Function::Min | Function::Max) && arguments.len() > 2;
-        if arguments.len() != arity && !folds {
-            self.at = start;
-            return Err(
-                self.error(format!("`{name}` takes {arity} argument(s), not {}", arguments.len()))
-            );
+        if !folds {
+            self.check_arity(name, start, arguments.len(), arity)?;
         }
         if folds {
             let mut arguments = arguments.into_iter();
@@ -263,6 +318,30 @@ impl<'a> Parser<'a> {
             return Ok(arguments.fold(first, |a, b| Ast::Call(function, vec![a, b])));
         }
         Ok(Ast::Call(function, arguments))
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Ast>, FormulaError> {
+        self.expect("(")?;
+        let mut arguments = vec![self.expression(0)?];
+        while self.take(",") {
+            arguments.push(self.expression(0)?);
+        }
+        self.expect(")")?;
+        Ok(arguments)
+    }
+
+    fn check_arity(
+        &mut self,
+        name: &str,
+        start: usize,
+        given: usize,
+        arity: usize,
+    ) -> Result<(), FormulaError> {
+        if given == arity {
+            return Ok(());
+        }
+        self.at = start;
+        Err(self.error(format!("`{name}` takes {arity} argument(s), not {given}")))
     }
 
     fn expect(&mut self, token: &str) -> Result<(), FormulaError> {

@@ -168,19 +168,65 @@ fn names_that_mean_something_else_are_refused() {
     assert!(scope(&["θ", "x_1", "φ_G'"]).is_ok());
 }
 
+/// Results as a run would give them.
+fn results(name: &str) -> Result<Figure, String> {
+    Ok(match name {
+        "energy.max" => Figure::Number(128.4),
+        "final.q[1]" => Figure::Number(-0.5),
+        "nan" => Figure::Number(f64::NAN),
+        "event_times" => Figure::List(vec![1.0, 2.0, 4.0]),
+        "runs.h-0.1.final.q" => Figure::List(vec![1.0, -2.0, 0.0]),
+        "runs.scan[*].energy.max" => Figure::List(vec![3.0, 5.0, 4.0]),
+        "runs.scan[1..].energy.max" => Figure::List(vec![5.0, 4.0]),
+        "runs.scan[*].energy.min" => Figure::List(vec![1.0, 5.0, 2.0]),
+        _ => return Err(format!("no result `{name}`")),
+    })
+}
+
+fn condition(text: &str) -> Result<Condition, FormulaError> {
+    Condition::new(text, &["h", "h-0.1", "scan"])
+}
+
 #[test]
 fn conditions_compare_named_results() {
-    let lookup = |name: &str| match name {
-        "energy.max" => Some(128.4),
-        "final.q[1]" => Some(-0.5),
-        "nan" => Some(f64::NAN),
-        _ => None,
-    };
-    let holds = |text: &str| Condition::new(text).unwrap().holds(&lookup);
+    let holds = |text: &str| condition(text).unwrap().holds(&results);
     assert_eq!(holds("energy.max < 128.5 && final.q[1] >= -1/2"), Ok(true));
     assert_eq!(holds("energy.max > 128.5 || abs(final.q[1] + 0.5) < 1e-12"), Ok(true));
     assert_eq!(holds("nan < 1 || nan >= 1 || nan != 1 || nan == nan"), Ok(false));
     assert!(holds("energy.mx < 1").unwrap_err().to_string().contains("no result `energy.mx`"));
-    assert!(Condition::new("energy.max").is_err());
-    assert_eq!(Condition::new("a < b && a > 0").unwrap().names(), ["a", "b"]);
+    assert!(condition("energy.max").is_err());
+    assert_eq!(condition("a < b && a > 0").unwrap().names(), ["a", "b"]);
+}
+
+#[test]
+fn conditions_make_numbers_of_lists() {
+    let holds = |text: &str| condition(text).unwrap().holds(&results);
+    for text in [
+        "event_times == 3 && largest(event_times) == 4 && least(event_times) == 1",
+        "sum(event_times) == 7 && median(event_times) == 2 && mean(event_times) == 7/3",
+        "median(runs.scan[1..].energy.max) == 4.5 && deviation(runs.scan[1..].energy.max) == sqrt(0.5)",
+        "largest(runs.scan[*].energy.max - runs.scan[*].energy.min) == 2",
+        "count(runs.scan[*].energy.max > 3 && runs.scan[*].energy.min < 5) == 1",
+        "distance(runs.h-0.1.final.q, event_times) == 4",
+        "distance(2*runs.h-0.1.final.q, 0*event_times) - 1 == 3",
+    ] {
+        assert_eq!(holds(text), Ok(true), "{text}");
+    }
+    assert_eq!(holds("largest(nan*event_times) > 0 || least(nan*event_times) < 1"), Ok(false));
+    let figures = condition("largest(2*event_times) > energy.max").unwrap().figures(&results);
+    let expected = [("largest(2*event_times)", 8.0), ("energy.max", 128.4)];
+    assert_eq!(figures.unwrap(), expected.map(|(name, value)| (name.to_owned(), value)));
+    for (text, message) in [
+        ("runs.scan[*].energy.max < 5", "is a list: say what of it"),
+        ("count(event_times) > 2", "counts where a condition holds"),
+        ("distance(event_times) > 2", "takes 2 argument(s), not 1"),
+        ("largst(event_times) > 2", "did you mean `largest`?"),
+    ] {
+        let found = condition(text).unwrap_err().to_string();
+        assert!(found.contains(message), "{text}: {found}");
+    }
+    let unequal = holds("distance(event_times, runs.scan[1..].energy.max) < 1").unwrap_err();
+    assert!(unequal.to_string().contains("lists of 3 and 2 numbers"), "{unequal}");
+    let scope = Scope::new(&["x".into()], &[]).unwrap();
+    assert!(constant("largest(2)", &scope).unwrap_err().to_string().contains("no function"));
 }

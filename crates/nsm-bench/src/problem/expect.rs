@@ -1,16 +1,15 @@
-//! `[[expect]]`: what must come out of a run, and whether it did.
-
-use serde_json::Value;
+//! `[[expect]]`: what must come out of a run, or of several, and whether it did.
 
 use super::reader::Reader;
-use super::{Place, ProblemError, Run, lookup};
+use super::result::indices;
+use super::{Place, ProblemError, Run, RunResult};
 use crate::Status;
-use crate::formula::{Condition, nearest};
+use crate::formula::{Condition, Figure, nearest};
 
 /// What must come out.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// The run it concerns; every run if absent.
+    /// The run or family it concerns; if absent, every run, or those that its condition names.
     pub run: Option<String>,
     /// The claim, in words.
     pub what: String,
@@ -20,12 +19,16 @@ pub struct Expectation {
     pub status: Status,
     /// What was chosen, or why it differs.
     pub note: String,
+    /// Runs and families that the condition names by `runs.NAME`.
+    named: Vec<String>,
     place: Place,
 }
 
 /// An expectation, decided.
 #[derive(Clone, Debug)]
 pub struct Verdict {
+    /// The run it concerns; absent where the condition names its runs itself.
+    pub run: Option<String>,
     /// The claim, in words.
     pub what: String,
     /// The condition as written.
@@ -42,18 +45,32 @@ pub struct Verdict {
 
 impl Expectation {
     pub(crate) fn read(reader: &Reader<'_>, runs: &[Run]) -> Result<Self, ProblemError> {
+        let known = names(runs);
         let run = reader.text("run")?.map(str::to_owned);
-        if let Some(name) = run.as_ref().filter(|name| !runs.iter().any(|r| r.name == **name)) {
-            let hint = nearest(name, runs.iter().map(|r| r.name.as_str()));
-            let hint = hint.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
-            return Err(reader.place_of("run").error(format!("there is no run `{name}`{hint}")));
+        let member = |name: &str| runs.iter().any(|r| r.name == name);
+        if let Some(name) = run.as_ref().filter(|n| !known.contains(&n.as_str()) && !member(n)) {
+            return Err(reader.place_of("run").error(unknown(name, &known)));
         }
         let text = reader.require(
             "check",
             reader.text("check")?,
             "a condition such as `energy.drift < 1e-9`",
         )?;
-        let check = Condition::new(text).map_err(|e| reader.place_of("check").formula(&e))?;
+        let place = reader.place_of("check");
+        let check = Condition::new(text, &known).map_err(|e| place.formula(&e))?;
+        let mut named = Vec::new();
+        for path in check.names().iter().filter_map(|name| name.strip_prefix("runs.")) {
+            let Some(name) = run_of(path, &known) else {
+                let word = path.split(['.', '[']).next().unwrap_or(path);
+                return Err(place.error(unknown(word, &known)));
+            };
+            let members = runs.iter().filter(|r| r.family.as_deref() == Some(name)).count();
+            if members > 0 {
+                indices(&path[name.len()..], members)
+                    .map_err(|why| place.error(format!("the runs of `{name}`: {why}")))?;
+            }
+            named.push(name.to_owned());
+        }
         let words = [Status::Reproduced, Status::Chosen, Status::Differs, Status::Erratum]
             .map(|s| (s.word(), s));
         let expectation = Self {
@@ -62,24 +79,129 @@ impl Expectation {
             check,
             status: reader.choice("status", &words)?.unwrap_or(Status::Reproduced),
             note: reader.text("note")?.unwrap_or_default().to_owned(),
-            place: reader.place_of("check"),
+            named,
+            place,
         };
         reader.finish()?;
         Ok(expectation)
     }
 
-    /// Decides the expectation on the results of a run.
-    pub(crate) fn judge(&self, object: &Value) -> Result<Verdict, ProblemError> {
-        let holds =
-            self.check.holds(&|name| lookup(object, name)).map_err(|e| self.place.formula(&e))?;
-        let figures = self.check.names().into_iter();
+    /// Whether the condition decides about the failure of a run, which then is no failure of the suite.
+    pub(crate) fn foresees(&self, result: &RunResult) -> bool {
+        self.check.names().iter().any(|name| match name.strip_prefix("runs.") {
+            None => *name == "failed" && self.concerns(result),
+            Some(path) => {
+                let of = result.family.as_deref().unwrap_or(&result.name);
+                path.strip_prefix(of).is_some_and(|rest| rest.ends_with(".failed"))
+            }
+        })
+    }
+
+    /// Whether the condition is to be judged on a run's own results.
+    fn concerns(&self, result: &RunResult) -> bool {
+        let own = |name: &&str| !name.starts_with("runs.");
+        match &self.run {
+            Some(name) => *name == result.name || Some(name) == result.family.as_ref(),
+            None => self.named.is_empty() || self.check.names().iter().any(own),
+        }
+    }
+
+    /// Decides the expectation on the results that it concerns, if all runs that it names were made.
+    pub(crate) fn judge(
+        &self,
+        runs: &[Run],
+        results: &[&RunResult],
+    ) -> Result<Vec<Verdict>, ProblemError> {
+        let made = |name: &String| {
+            let mine = |n: &str, family: Option<&str>| n == name || family == Some(name);
+            let all = runs.iter().filter(|r| mine(&r.name, r.family.as_deref())).count();
+            all == results.iter().filter(|r| mine(&r.name, r.family.as_deref())).count()
+        };
+        if !self.named.iter().all(made) {
+            return Ok(Vec::new());
+        }
+        let known = names(runs);
+        let own: Vec<&RunResult> = results.iter().filter(|r| self.concerns(r)).copied().collect();
+        if own.is_empty() && self.run.is_none() && !self.named.is_empty() {
+            return Ok(vec![self.decide(None, &known, results)?]);
+        }
+        own.into_iter().map(|result| self.decide(Some(result), &known, results)).collect()
+    }
+
+    fn decide(
+        &self,
+        own: Option<&RunResult>,
+        known: &[&str],
+        results: &[&RunResult],
+    ) -> Result<Verdict, ProblemError> {
+        let lookup = |name: &str| match (name.strip_prefix("runs."), own) {
+            (Some(path), _) => across(path, known, results),
+            (None, Some(result)) => result.figure(name),
+            (None, None) => Err(format!("of which run is `{name}`?")),
+        };
+        let holds = self.check.holds(&lookup).map_err(|e| self.place.formula(&e))?;
+        let figures = self.check.figures(&lookup).map_err(|e| self.place.formula(&e))?;
         Ok(Verdict {
+            run: own.map(|result| result.name.clone()),
             what: self.what.clone(),
             check: self.check.text().to_owned(),
             holds,
-            figures: figures.filter_map(|n| lookup(object, n).map(|x| (n.to_owned(), x))).collect(),
+            figures,
             status: self.status,
             note: self.note.clone(),
         })
     }
+}
+
+/// Names of runs, and of families in place of their members.
+fn names(runs: &[Run]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        let name = run.family.as_deref().unwrap_or(&run.name);
+        if names.last() != Some(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let hint = nearest(name, known.iter().copied());
+    let hint = hint.map(|n| format!(", did you mean `{n}`?"));
+    let list = || format!(" (known: {})", known.join(", "));
+    format!("there is no run `{name}`{}", hint.unwrap_or_else(list))
+}
+
+/// The longest name that a path begins with.
+fn run_of<'k>(path: &str, known: &[&'k str]) -> Option<&'k str> {
+    let begins = |name: &&&str| {
+        path.strip_prefix(**name).is_some_and(|r| r.is_empty() || r.starts_with(['.', '[']))
+    };
+    known.iter().filter(begins).max_by_key(|name| name.len()).copied()
+}
+
+/// The result at a path that begins with the name of a run or of a family.
+fn across(path: &str, known: &[&str], results: &[&RunResult]) -> Result<Figure, String> {
+    let name = run_of(path, known).ok_or_else(|| unknown(path, known))?;
+    let rest = &path[name.len()..];
+    let of = |result: &RunResult, rest: &str| {
+        result.figure(rest.trim_start_matches('.')).map_err(|e| format!("`{name}`: {e}"))
+    };
+    if let Some(result) = results.iter().find(|r| r.name == name && r.family.is_none()) {
+        return of(result, rest);
+    }
+    let members: Vec<&RunResult> =
+        results.iter().filter(|r| r.family.as_deref() == Some(name)).copied().collect();
+    let (chosen, rest) = indices(rest, members.len())?;
+    if let ([k], false) = (&chosen[..], path.contains("[*]") || path.contains("..")) {
+        return of(members[*k], rest);
+    }
+    let mut list = Vec::new();
+    for k in chosen {
+        match of(members[k], rest)? {
+            Figure::Number(x) => list.push(x),
+            Figure::List(more) => list.extend(more),
+        }
+    }
+    Ok(Figure::List(list))
 }

@@ -19,16 +19,19 @@
 //!     run   = "gvi"
 //!     check = "energy.drift < 1e-12 && events > 5"
 //! "#)?;
-//! let results = problem.execute(&problem.runs[0], None, Default::default())?;
-//! assert!(problem.judge(&results)?.iter().all(|verdict| verdict.holds));
+//! let result = problem.execute(&problem.runs[0], None, Default::default())?;
+//! assert!(problem.judge(&[result])?.iter().all(|verdict| verdict.holds));
 //! # Ok::<(), nsm_bench::problem::ProblemError>(())
 //! ```
 
+mod account;
 mod coordinates;
 mod error;
 mod expect;
+mod family;
 mod film;
 mod flexible;
+mod inherit;
 mod method;
 mod multibody;
 mod parts;
@@ -38,8 +41,10 @@ mod record;
 mod result;
 mod rewrite;
 mod rigid;
+mod run;
 mod start_velocity;
 
+pub use account::Questions;
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
 pub use film::FRAMES;
@@ -47,18 +52,21 @@ pub use method::Method;
 pub use picture::Picture;
 pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
 pub use result::{RunResult, lookup};
+pub use run::Run;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
+use account::Account;
 use nsm_constraints::multibody::{Mechanism, NodeId};
 use nsm_geom::Shape;
-use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps, steps_between};
+use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
-use nsm_vi::{Projected, Projection};
 use parts::Parts;
 use reader::{Reader, Source};
 use record::Recorder;
+use serde_json::json;
 use toml::de::DeTable;
 
 /// A problem: what moves, how it starts, which runs to make, what must come out.
@@ -117,28 +125,6 @@ impl Subject {
     }
 }
 
-/// One run of a problem.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// Its name, unique in the file.
-    pub name: String,
-    /// The method with its options.
-    pub method: Method,
-    /// The method's name.
-    pub method_name: &'static str,
-    /// Step size.
-    pub step: f64,
-    /// Number of steps to the end time.
-    pub steps: usize,
-    /// Which instants are recorded.
-    pub sampling: Sampling,
-    /// The projection of velocities that follows each step, if any.
-    pub projection: Option<Projection>,
-    /// The method and its options as they stand in the file, without name, step, end and sampling.
-    pub options: String,
-    place: Place,
-}
-
 impl Problem {
     /// Reads a problem file.
     ///
@@ -152,30 +138,52 @@ impl Problem {
             key: String::new(),
             message: format!("the file cannot be read: {e}"),
         })?;
-        Self::parse(&text).map_err(|e| e.in_file(&file))
+        let model = Self::read_model(path, &text).map_err(|e| e.in_file(&file))?;
+        Self::build(&text, model.as_deref()).map_err(|e| e.in_file(&file))
+    }
+
+    /// The text of the file that this one is `like`.
+    fn read_model(path: &Path, text: &str) -> Result<Option<String>, ProblemError> {
+        let Some(name) = inherit::model_of(text)? else { return Ok(None) };
+        let place = Place { key: "like".into(), line: None };
+        let other = path.parent().unwrap_or(Path::new("")).join(&name);
+        let model = std::fs::read_to_string(&other)
+            .map_err(|e| place.error(format!("`{name}` cannot be read: {e}")))?;
+        match inherit::model_of(&model) {
+            Ok(None) => Ok(Some(model)),
+            Ok(Some(third)) => {
+                Err(place.error(format!("`{name}` is itself like `{third}`: name that one")))
+            }
+            Err(e) => Err(place.error(format!("`{name}`: {e}"))),
+        }
     }
 
     /// Reads a problem from text.
     ///
     /// # Errors
-    /// As for [`Problem::read`], without the file.
+    /// As for [`Problem::read`], without the file; a text cannot be `like` another file.
     pub fn parse(text: &str) -> Result<Self, ProblemError> {
-        let table = parse_table(text)?;
-        let reader = Reader::new(Source(text), table.get_ref(), "", 0);
+        Self::build(text, None)
+    }
+
+    fn build(text: &str, model: Option<&str>) -> Result<Self, ProblemError> {
+        let mut table = parse_table(text)?;
+        let model = model.map(parse_table).transpose()?;
+        if let Some(model) = &model {
+            inherit::complete(table.get_mut(), model.get_ref());
+        }
+        let root = table.get_ref();
+        let reader = Reader::new(Source(text), root, "", 0);
+        if reader.has("like") && model.is_none() {
+            return Err(reader
+                .place_of("like")
+                .error("a text that is not a file has no neighbours"));
+        }
         let title = reader.text("title")?.unwrap_or("untitled").to_owned();
         let source = reader.text("source")?.unwrap_or_default().to_owned();
         let subject = read_subject(&reader)?;
         let picture = read_picture(&reader)?;
-        let mut runs: Vec<Run> = Vec::new();
-        for table in reader.tables("run")? {
-            let run = Run::read(&table, &subject)?;
-            if runs.iter().any(|other| other.name == run.name) {
-                return Err(table
-                    .place_of("name")
-                    .error(format!("there are two runs named `{}`", run.name)));
-            }
-            runs.push(run);
-        }
+        let runs = read_runs(Source(text), root, &reader, &subject)?;
         let mut expectations = Vec::new();
         for table in reader.tables("expect")? {
             expectations.push(Expectation::read(&table, &runs)?);
@@ -184,8 +192,15 @@ impl Problem {
         Ok(Self { title, source, subject, picture, runs, expectations })
     }
 
+    /// What moves in a run: the file's subject, or the member's own.
+    pub fn subject_of(&self, run: &str) -> &Subject {
+        let own = self.runs.iter().find(|r| r.name == run).and_then(|r| r.subject.as_deref());
+        own.unwrap_or(&self.subject)
+    }
+
     /// A run that is not in the file: another method, step or end. `options` is what a `[[run]]` says about
-    /// its method, such as `method = "gvi"` or the [`options`](Run::options) of a run.
+    /// its method, such as `method = "gvi"` or the [`options`](Run::options) of a run. With the name of a run of
+    /// the file it moves what that run moves.
     ///
     /// # Errors
     /// As for a `[[run]]` of the file.
@@ -198,8 +213,11 @@ impl Problem {
     ) -> Result<Run, ProblemError> {
         let text = format!("{options}\nstep = {step:?}\nend = {end:?}");
         let table = parse_table(&text)?;
-        let run = Run::read(&Reader::new(Source(&text), table.get_ref(), name, 0), &self.subject)?;
-        Ok(Run { name: name.to_owned(), sampling, ..run })
+        let like = self.runs.iter().find(|r| r.name == name);
+        let subject = like.and_then(|r| r.subject.clone());
+        let reader = Reader::new(Source(&text), table.get_ref(), name, 0);
+        let run = Run::read(&reader, subject.as_deref().unwrap_or(&self.subject))?;
+        Ok(Run { name: name.to_owned(), sampling, subject, ..run })
     }
 
     /// Makes a run; a failed step is part of the result, with everything recorded up to it.
@@ -212,7 +230,7 @@ impl Problem {
         folder: Option<&Path>,
         watch: Watch<'_>,
     ) -> Result<RunResult, ProblemError> {
-        match &self.subject {
+        match run.subject.as_deref().unwrap_or(&self.subject) {
             Subject::Coordinates { system, start } => {
                 let mut stepper = run.stepper(system, start, None)?;
                 let mut probe = SystemProbe::new(system);
@@ -239,17 +257,22 @@ impl Problem {
         }
     }
 
-    /// Judges the expectations that concern a result.
+    /// Judges the expectations that concern these results. Those about runs that are not among them, or did not
+    /// come to their end although no expectation foresees it, are left out.
     ///
     /// # Errors
     /// If a check names a result that the run does not have.
-    pub fn judge(&self, result: &RunResult) -> Result<Vec<Verdict>, ProblemError> {
-        let object = result.json();
-        let mine = self
-            .expectations
-            .iter()
-            .filter(|e| e.run.as_deref().is_none_or(|name| name == result.name));
-        mine.map(|e| e.judge(&object)).collect()
+    pub fn judge(&self, results: &[RunResult]) -> Result<Vec<Verdict>, ProblemError> {
+        let sound =
+            |r: &&RunResult| !r.interrupted && (r.failure.is_none() || self.foresees_failure(r));
+        let results: Vec<&RunResult> = results.iter().filter(sound).collect();
+        let verdicts = self.expectations.iter().map(|e| e.judge(&self.runs, &results));
+        Ok(verdicts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Whether an expectation says that this run fails: then its failure is a result like others.
+    pub fn foresees_failure(&self, result: &RunResult) -> bool {
+        self.expectations.iter().any(|e| e.foresees(result))
     }
 }
 
@@ -304,70 +327,47 @@ fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, ProblemError> {
     Picture::read(&table, &scope).map(Some)
 }
 
-impl Run {
-    /// The method of the run bound to a system, with the projection that follows it.
-    fn stepper<'a>(
-        &self,
-        system: &'a System,
-        start: &State,
-        mechanism: Option<&Mechanism>,
-    ) -> Result<Box<dyn Stepper<State = State> + 'a>, ProblemError> {
-        let stepper = self
-            .method
-            .stepper(system, start, mechanism)
-            .map_err(|e| self.place.error(e.to_string()))?;
-        Ok(match &self.projection {
-            None => stepper,
-            Some(projection) => {
-                let projected = Projected::new(system, stepper, projection);
-                Box::new(projected.map_err(|e| self.place.system(&e))?)
-            }
-        })
-    }
-
-    fn read(reader: &Reader<'_>, subject: &Subject) -> Result<Self, ProblemError> {
-        let step = reader.require("step", reader.positive("step")?, "the step size")?;
-        let (method_name, method) = Method::read(reader, step)?;
-        let name = reader.text("name")?.unwrap_or(method_name).to_owned();
-        let fits_a_file = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(fits_a_file) {
-            let message = format!("`{name}` cannot name files: use letters, digits, `-` and `_`");
-            return Err(reader.place_of("name").error(message));
+/// Reads the runs, those that vary as a family each.
+fn read_runs(
+    source: Source<'_>,
+    root: &DeTable<'_>,
+    reader: &Reader<'_>,
+    subject: &Subject,
+) -> Result<Vec<Run>, ProblemError> {
+    let written = family::written_ranges(root);
+    let ranges = written
+        .iter()
+        .map(|text| parse_table(text).map(toml::Spanned::into_inner))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut runs: Vec<Run> = Vec::new();
+    for (i, table) in reader.tables("run")?.into_iter().enumerate() {
+        let varied = family::read_varied(&table, root, &ranges)?;
+        let mut fresh = Vec::new();
+        for k in 0..family::members(&varied) {
+            let member = family::member(root, i, &varied, k)?;
+            let reader = Reader::new(source, &member, "", 0);
+            let own = if family::reaches_file(&varied) {
+                Some(Arc::new(read_subject(&reader)?))
+            } else {
+                None
+            };
+            let mut tables = reader.tables("run")?;
+            let run = Run::read(&tables.swap_remove(i), own.as_deref().unwrap_or(subject))?;
+            let name = format!("{}[{k}]", run.name);
+            fresh.push(Run { family: Some(run.name), name, subject: own, ..run });
         }
-        let end = reader.require("end", reader.number("end")?, "the end time")?;
-        let steps = steps_between(subject.start_time(), end, step)
-            .map_err(|e| reader.place_of("end").system(&e))?;
-        let sampling = match (reader.count("samples")?, reader.count("every")?) {
-            (Some(_), Some(_)) => {
-                return Err(reader.place_of("every").error("give `samples` or `every`, not both"));
-            }
-            (Some(n), None) => Sampling::Count(n),
-            (None, Some(0)) => {
-                return Err(reader.place_of("every").error("`every` counts steps: at least 1"));
-            }
-            (None, Some(k)) => Sampling::Every(k),
-            (None, None) => Sampling::Count(500),
-        };
-        let projection = method::read_projection(reader)?;
-        let options = reader.rewritten(&["name", "step", "end", "samples", "every"]);
-        if projection.is_some() && matches!(subject, Subject::Rigid { .. }) {
-            return Err(reader
-                .place_of("projection")
-                .error("velocities are projected for `[system]` in coordinates only"));
+        if varied.is_empty() {
+            fresh.push(Run::read(&table, subject)?);
         }
-        reader.finish()?;
-        Ok(Self {
-            projection,
-            name,
-            method,
-            method_name,
-            step,
-            steps,
-            sampling,
-            options,
-            place: reader.place().clone(),
-        })
+        let named = |r: &Run| r.family.clone().unwrap_or_else(|| r.name.clone());
+        if let Some(name) = fresh.first().map(named).filter(|n| runs.iter().any(|r| named(r) == *n))
+        {
+            let message = format!("there are two runs named `{name}`");
+            return Err(table.place_of("name").error(message));
+        }
+        runs.extend(fresh);
     }
+    Ok(runs)
 }
 
 /// Drives a mechanism to its end.
@@ -398,8 +398,9 @@ where
     P: Probe<State = S>,
     L: Layout<S>,
 {
-    let mut recorder =
-        Recorder::new(layout, &probe.invariants(), &probe.gaps(), run.sampling, run.steps, watch);
+    let (invariants, gaps) = (probe.invariants(), probe.gaps());
+    let account = Account::new(&run.questions, probe.time(&state), run.step, run.steps);
+    let mut recorder = Recorder::new(layout, &invariants, &gaps, run, account, watch);
     let unwritable = |e: std::io::Error, folder: &Path| {
         run.place.error(format!("cannot write to the output folder {}: {e}", folder.display()))
     };
@@ -420,16 +421,26 @@ where
             (*error.ledger, Some(message), false)
         }
     };
+    let mut summary = result::summary(&ledger, &recorder.recording, &layout.json(&state));
+    recorder.account.write(&mut summary, &invariants, &gaps);
+    summary["method"] = json!(run.method_name);
+    summary["step"] = json!(run.step);
+    summary["seconds"] = json!(seconds);
+    summary["failed"] = json!(failure.is_some());
+    if let Some(failure) = &failure {
+        summary["failure"] = json!(failure);
+    }
     Ok(RunResult {
         name: run.name.clone(),
+        family: run.family.clone(),
         method: run.method_name.to_owned(),
         step: run.step,
         ledger,
         recording: recorder.recording,
-        last: layout.json(&state),
         form: layout.form(),
         seconds,
         failure,
         interrupted,
+        summary,
     })
 }

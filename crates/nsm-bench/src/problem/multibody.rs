@@ -62,7 +62,7 @@ pub(crate) fn read_mechanism(
     let hanging = set_root_velocities(&mut mechanism, given)?;
     let place = reader.place();
     let (system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
-    let system = with_momenta(system, &mechanism);
+    let system = with_tracked(with_momenta(system, &mechanism), &mechanism, reader)?;
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
             "`{}` hangs on joints and has a velocity of its own: give rates of joints or velocities of such bodies, not both",
@@ -114,6 +114,38 @@ fn with_momenta(mut system: System, mechanism: &Mechanism) -> System {
         system = system.with_invariant(Invariant::new(format!("L{axis}"), momentum));
     }
     system
+}
+
+/// `track = ["hinge", …]`: what the freedoms of these joints have done since the start, as `hinge`, or `pivot_1` to
+/// `pivot_3` where there are several.
+fn with_tracked(
+    mut system: System,
+    mechanism: &Mechanism,
+    reader: &Reader<'_>,
+) -> Result<System, ProblemError> {
+    let whole = Arc::new(mechanism.clone());
+    for name in reader.texts("track")?.unwrap_or_default() {
+        let known = mechanism.joints().find(|(joint, ..)| *joint == name);
+        let (Some((_, kind, _)), Some(joint)) = (known, mechanism.joint(name)) else {
+            let near = nearest(name, mechanism.joints().map(|(joint, ..)| joint));
+            let hint = near.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
+            return Err(reader
+                .place_of("track")
+                .error(format!("there is no joint `{name}`{hint}")));
+        };
+        // A word that conditions can name.
+        let word = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        for k in 0..kind.freedoms() {
+            let whole = Arc::clone(&whole);
+            let reading = move |q: &[f64], _: &[f64]| {
+                whole.joint_coordinates(joint, q).map_or(f64::NAN, |x| x[k])
+            };
+            let name =
+                if kind.freedoms() == 1 { word.clone() } else { format!("{word}_{}", k + 1) };
+            system = system.with_invariant(Invariant::new(name, reading));
+        }
+    }
+    Ok(system)
 }
 
 /// `[start]` of a mechanism: an instant, and whether to move it onto its constraints.

@@ -44,6 +44,11 @@ impl<'t> Reader<'t> {
         Self { source, table, place, known: RefCell::default() }
     }
 
+    /// The table as it is, to be looked into without asking for keys by name.
+    pub(crate) fn raw(&self) -> &'t DeTable<'t> {
+        self.table
+    }
+
     /// Where the table stands.
     pub(crate) fn place(&self) -> &Place {
         &self.place

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nsm_model::{Events, Measurement, Observer, State, System};
 use serde_json::{Value, json};
 
+use super::account::Account;
 use super::film::Camera;
+use super::run::Run;
 
 /// Which instants are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,12 +168,14 @@ pub struct Watch<'a> {
 /// The observer that records.
 pub(crate) struct Recorder<'a, L> {
     layout: &'a L,
+    invariants: Vec<String>,
     contacts: Vec<String>,
     sampling: Sampling,
     steps: usize,
     watch: Watch<'a>,
     files: Option<Files>,
     camera: Camera,
+    pub(crate) account: Account,
     /// The first failure to write; the run goes on in memory.
     pub(crate) failure: Option<io::Error>,
     pub(crate) recording: Recording,
@@ -221,8 +225,8 @@ impl<'a, L> Recorder<'a, L> {
         layout: &'a L,
         invariants: &[String],
         gaps: &[String],
-        sampling: Sampling,
-        steps: usize,
+        run: &Run,
+        account: Account,
         watch: Watch<'a>,
     ) -> Self
     where
@@ -237,15 +241,17 @@ impl<'a, L> Recorder<'a, L> {
         columns.extend(["residual_position".into(), "residual_velocity".into()]);
         Self {
             layout,
+            invariants: invariants.to_vec(),
             contacts: gaps.to_vec(),
-            sampling,
-            steps,
+            sampling: run.sampling,
+            steps: run.steps,
             watch,
             files: None,
             // Column 0 is the time.
             camera: Camera::new(
                 layout.positions().iter().map(|k| k.iter().map(|c| c + 1).collect()).collect(),
             ),
+            account,
             failure: None,
             recording: Recording { columns, state_columns, ..Recording::default() },
         }
@@ -294,6 +300,7 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
         m: &Measurement,
         events: &Events,
     ) -> ControlFlow<()> {
+        self.account.observe(step, m, events, &self.invariants, || self.layout.json(state));
         for event in events.iter() {
             let mut row = Vec::with_capacity(self.recording.state_columns.len());
             self.layout.row(state, &mut row);

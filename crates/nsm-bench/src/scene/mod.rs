@@ -112,7 +112,7 @@ pub struct Polyline {
 impl Scene {
     /// The scene of a run.
     pub fn of(problem: &Problem, result: &RunResult) -> Self {
-        match &problem.subject {
+        match problem.subject_of(&result.name) {
             Subject::Coordinates { system, start } => {
                 let picture = problem.picture.as_ref();
                 coordinates::scene(system, start, picture, &result.recording)
