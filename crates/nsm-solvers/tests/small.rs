@@ -322,6 +322,23 @@ fn rank_one_zero_and_nan_inputs_give_their_own_errors() {
 }
 
 #[test]
+fn the_largest_entry_is_found_wherever_it_stands() {
+    for n in 0..14 {
+        for at in 0..n {
+            let mut x: Vec<f64> = (0..n).map(|i| 0.5 - i as f64 / 16.0).collect();
+            for value in [-2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY] {
+                x[at] = value;
+                assert_eq!(nsm_solvers::small::norm_inf(&x), value.abs());
+            }
+            x[at] = f64::NAN;
+            assert!(nsm_solvers::small::norm_inf(&x).is_nan(), "{n} {at}");
+        }
+    }
+    assert_eq!(nsm_solvers::small::norm_inf(&[]), 0.0);
+    assert_eq!(nsm_solvers::small::norm_inf(&[f64::MAX; 9]), f64::MAX);
+}
+
+#[test]
 fn wrong_lengths_are_errors() {
     let size = |r: Result<(), LinearError>| assert!(matches!(r, Err(LinearError::Size { .. })));
     size(lu::factor(2, &mut [0.0; 3], &mut [0; 2], 0.0).map(|_| ()));

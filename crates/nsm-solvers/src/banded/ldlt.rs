@@ -3,6 +3,7 @@
 //! Row $i$ of the lower triangle is stored contiguously from column $i - k$ to $i$. The factor
 //! overwrites it, with $1/d_i$ on the diagonal.
 
+use super::twisted;
 use crate::error::{LinearError, expect_len};
 
 /// Symmetric banded factorisation with its storage.
@@ -12,13 +13,15 @@ pub struct BandedLdlt {
     half: usize,
     a: Vec<f64>,
     factorised: bool,
+    /// Eliminated from both ends.
+    twisted: bool,
 }
 
 impl BandedLdlt {
     /// Zero matrix of size `n` with half-bandwidth `half`.
     pub fn new(n: usize, half: usize) -> Self {
         let half = half.min(n.saturating_sub(1));
-        Self { n, half, a: vec![0.0; n * (half + 1)], factorised: false }
+        Self { n, half, a: vec![0.0; n * (half + 1)], factorised: false, twisted: false }
     }
 
     /// Number of unknowns.
@@ -58,6 +61,13 @@ impl BandedLdlt {
 
     /// Factorises a positive definite matrix in place.
     pub fn factor_positive(&mut self, tolerance: f64) -> Result<(), LinearError> {
+        if self.half == 1 {
+            self.factorised = false;
+            self.twisted = true;
+            twisted::factor(&mut self.a, tolerance)?;
+            self.factorised = true;
+            return Ok(());
+        }
         self.factor(tolerance, |i, pivot, threshold, _| {
             if pivot > threshold {
                 Ok(pivot)
@@ -103,7 +113,7 @@ impl BandedLdlt {
         tolerance: f64,
         mut accept: impl FnMut(usize, f64, f64, f64) -> Result<f64, LinearError>,
     ) -> Result<(), LinearError> {
-        self.factorised = false;
+        (self.factorised, self.twisted) = (false, false);
         let (n, a) = (self.n, &mut self.a[..]);
         match self.half {
             0 => factor_kernel(n, 0, a, tolerance, &mut accept),
@@ -122,6 +132,7 @@ impl BandedLdlt {
             return Err(LinearError::NotFactorised);
         }
         match self.half {
+            1 if self.twisted => twisted::solve(&self.a, b, |i| i),
             1 => solve_kernel(self.n, 1, &self.a, b),
             2 => solve_kernel(self.n, 2, &self.a, b),
             half => solve_kernel(self.n, half, &self.a, b),
@@ -137,6 +148,10 @@ impl BandedLdlt {
         }
         if let Some(&index) = order.iter().find(|&&k| k >= b.len()) {
             return Err(LinearError::Index { what: "unknown", index, bound: b.len() });
+        }
+        if self.twisted {
+            twisted::solve(&self.a, b, |i| order[i]);
+            return Ok(());
         }
         let (half, width) = (self.half, self.half + 1);
         for i in 0..self.n {

@@ -11,6 +11,7 @@ mod ldlt;
 mod lu;
 pub mod ordering;
 mod tridiagonal;
+mod twisted;
 
 pub use ldlt::BandedLdlt;
 pub use lu::BandedLu;
