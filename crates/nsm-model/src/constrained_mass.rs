@@ -172,6 +172,22 @@ impl ConstrainedMass {
             None => self.kkt.solve(p, b, v, mu),
         }
     }
+
+    /// Solves with $p = 0$: the displacement along $M^{-1}G^\top$ that changes the constraints by $b$.
+    ///
+    /// # Errors
+    /// As for [`solve`](Self::solve).
+    pub fn displace(
+        &mut self,
+        b: &[f64],
+        v: &mut [f64],
+        mu: &mut [f64],
+    ) -> Result<(), LinearError> {
+        match &mut self.filling {
+            Some(filling) => self.kkt.solve(filling.momentum(&[], b), b, v, mu),
+            None => self.kkt.displace(b, v, mu),
+        }
+    }
 }
 
 /// The lower triangle of $M + \gamma G^\top G$ with its pattern.
@@ -244,8 +260,13 @@ impl Filling {
         &self.sum
     }
 
+    /// $p + \gamma G^\top b$; an empty `p` stands for zero.
     fn momentum(&mut self, p: &[f64], b: &[f64]) -> &[f64] {
-        self.p.copy_from_slice(p);
+        if p.is_empty() {
+            self.p.fill(0.0);
+        } else {
+            self.p.copy_from_slice(p);
+        }
         for (&(row, column), g) in self.gradients.iter().zip(&self.g) {
             self.p[column] += self.gamma * g * b[row];
         }

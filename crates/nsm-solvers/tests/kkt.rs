@@ -258,6 +258,32 @@ fn redundant_rows_are_named_and_share_the_load() {
 }
 
 #[test]
+fn a_displacement_is_the_solution_without_forces() {
+    let mut rng = rng(54);
+    for redundant in [0, 4] {
+        for symmetric in [true, false] {
+            // Point masses, and bodies with blocks.
+            let mut points = chain(&mut rng, 12, symmetric);
+            let mut bodies = random(&mut rng, 8, 3, 10, 6, symmetric);
+            for problem in [&mut points, &mut bodies] {
+                add_redundant(problem, &mut rng, redundant);
+                let zero = vec![0.0; problem.n];
+                let (_, b) = problem.consistent(&mut rng);
+                for path in PATHS {
+                    let (mut kkt, ..) = solve(problem, path, &zero, &b);
+                    let (mut x, mut lambda) = (vec![0.0; problem.n], vec![0.0; problem.m]);
+                    let (mut dx, mut dl) = (vec![f64::NAN; problem.n], vec![f64::NAN; problem.m]);
+                    kkt.solve(&zero, &b, &mut x, &mut lambda).unwrap();
+                    kkt.displace(&b, &mut dx, &mut dl).unwrap();
+                    let scale = 1e-13 * (1.0 + max_abs(&x).max(max_abs(&lambda)));
+                    assert!(distance(&x, &dx) <= scale && distance(&lambda, &dl) <= scale);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn inconsistent_redundant_rows_are_reported() {
     let gradients = [(0, 0), (1, 0)];
     let pattern =

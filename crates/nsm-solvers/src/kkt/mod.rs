@@ -16,11 +16,14 @@
 //! minimum norm among all that give the same force $G^\top\lambda$.
 
 mod blocks;
+mod diagonal;
 mod full;
+mod products;
 mod rank;
 mod redundancy;
 mod schur;
 
+use diagonal::Diagonal;
 use full::Full;
 pub use rank::RowRank;
 use redundancy::Redundancy;
@@ -101,11 +104,13 @@ pub struct Kkt {
     dropped: Vec<bool>,
     any_dropped: bool,
     work: Vec<f64>,
+    zero: Vec<f64>,
     factorised: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Path {
+    Diagonal(Box<Diagonal>),
     Schur(Box<Schur>),
     Full(Box<Full>),
 }
@@ -125,6 +130,9 @@ impl Kkt {
         let block = if pattern.block.is_empty() { &diagonal[..] } else { pattern.block };
         let pattern = KktPattern { block, ..*pattern };
         let path = match path {
+            KktPath::Schur if Diagonal::suits(&pattern) => {
+                Path::Diagonal(Box::new(Diagonal::new(&pattern)?))
+            }
             KktPath::Schur => Path::Schur(Box::new(Schur::new(&pattern)?)),
             KktPath::Full => Path::Full(Box::new(Full::new(&pattern)?)),
         };
@@ -143,6 +151,7 @@ impl Kkt {
             dropped: vec![false; m],
             any_dropped: false,
             work: vec![0.0; 3 * (n + m)],
+            zero: vec![0.0; n],
             factorised: false,
         })
     }
@@ -160,7 +169,7 @@ impl Kkt {
     /// The path in use.
     pub fn path(&self) -> KktPath {
         match self.path {
-            Path::Schur(_) => KktPath::Schur,
+            Path::Diagonal(_) | Path::Schur(_) => KktPath::Schur,
             Path::Full(_) => KktPath::Full,
         }
     }
@@ -168,6 +177,7 @@ impl Kkt {
     /// The linear system behind the path: that of $\lambda$ for [`KktPath::Schur`], else (1) itself.
     pub fn linear_system(&self) -> &LinearSystem {
         match &self.path {
+            Path::Diagonal(diagonal) => diagonal.system(),
             Path::Schur(schur) => schur.system(),
             Path::Full(full) => full.system(),
         }
@@ -180,6 +190,7 @@ impl Kkt {
         self.factorised = false;
         self.a.copy_from_slice(a);
         match &mut self.path {
+            Path::Diagonal(diagonal) => diagonal.set_block(a),
             Path::Schur(schur) => schur.set_block(a),
             Path::Full(_) => Ok(()),
         }
@@ -247,6 +258,9 @@ impl Kkt {
     fn eliminate(&mut self) -> Result<(), LinearError> {
         let dropped = if self.any_dropped { &self.dropped[..] } else { &[] };
         match &mut self.path {
+            Path::Diagonal(diagonal) => {
+                diagonal.factorise(&self.g, &self.g_lower, &self.c, dropped)
+            }
             Path::Schur(schur) => schur.factorise(&self.g, &self.g_lower, &self.c, dropped),
             Path::Full(full) => full.factorise(&self.a, &self.g, &self.g_lower, &self.c, dropped),
         }
@@ -278,6 +292,26 @@ impl Kkt {
         self.redundancy.minimise_norm(&self.gradients, &self.g, lambda);
         // The projection is iterative; one step of refinement restores the balance of forces.
         self.refine(f, b, x, lambda, 1).map(|_| ())
+    }
+
+    /// Solves (1) with $f = 0$: the displacement along $A^{-1}G^\top$ that changes the constraints by $b$.
+    pub fn displace(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        lambda: &mut [f64],
+    ) -> Result<(), LinearError> {
+        self.expect(&self.zero, b, x, lambda)?;
+        if let Path::Diagonal(diagonal) = &mut self.path
+            && self.redundancy.rows().is_empty()
+        {
+            let dropped = if self.any_dropped { &self.dropped[..] } else { &[] };
+            return diagonal.displace(b, dropped, x, lambda);
+        }
+        let zero = std::mem::take(&mut self.zero);
+        let outcome = self.solve(&zero, b, x, lambda);
+        self.zero = zero;
+        outcome
     }
 
     /// Solves (1) with up to `steps` steps of iterative refinement, and measures the residual.
@@ -346,6 +380,7 @@ impl Kkt {
     ) -> Result<(), LinearError> {
         let dropped = if self.any_dropped { &self.dropped[..] } else { &[] };
         match &mut self.path {
+            Path::Diagonal(diagonal) => diagonal.solve(&self.g_lower, f, b, dropped, x, lambda),
             Path::Schur(schur) => schur.solve(&self.g_lower, f, b, dropped, x, lambda),
             Path::Full(full) => full.solve(f, b, dropped, x, lambda),
         }

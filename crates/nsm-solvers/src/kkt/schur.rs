@@ -7,6 +7,7 @@
 
 use super::KktPattern;
 use super::blocks::Blocks;
+use super::products::Products;
 use crate::banded::ordering::components;
 use crate::error::LinearError;
 use crate::linear_system::{LinearSystem, Structure};
@@ -18,20 +19,12 @@ const LARGEST_BLOCK: usize = 16;
 pub(super) struct Schur {
     symmetric: bool,
     blocks: Blocks,
-    /// For every gradient entry, its place in `y`, and for scalar blocks the place of its weight.
-    y_of_entry: Vec<(usize, usize)>,
-    /// No gradient entry is declared twice, so that `y` need not be summed up.
-    unique: bool,
+    /// For every gradient entry, its place in `y`.
+    y_of_entry: Vec<usize>,
     /// Row, block and start in `y` of every $y_{jB}$.
     pieces: Vec<Piece>,
     y: Vec<f64>,
-    /// Products `(gradient entry of row i, place in y of row j)`, grouped by entries of $S$.
-    products: Vec<(u32, u32)>,
-    /// End of every group in `products`.
-    ends: Vec<usize>,
-    /// Positions of the entries of $S$, and among them the diagonal's.
-    positions: Vec<(usize, usize)>,
-    diagonal: Vec<usize>,
+    products: Products,
     gradients: Vec<(usize, usize)>,
     system: LinearSystem,
     values: Vec<f64>,
@@ -83,16 +76,13 @@ impl Schur {
             length += blocks.size(block);
         }
         let piece_of = |row: usize, block: usize| touched.partition_point(|&t| t < (row, block));
-        let y_of_entry: Vec<(usize, usize)> = gradients
+        let y_of_entry = gradients
             .iter()
             .map(|&(row, k)| {
                 let block = blocks.block_of[k];
-                (pieces[piece_of(row, block)].start + blocks.place_of[k], block)
+                pieces[piece_of(row, block)].start + blocks.place_of[k]
             })
             .collect();
-        let mut places: Vec<usize> = y_of_entry.iter().map(|&(place, _)| place).collect();
-        places.sort_unstable();
-        let unique = places.windows(2).all(|w| w[0] != w[1]);
 
         // (i, j, gradient entry, place in y): rows that meet in a block.
         let mut rows_of_block: Vec<Vec<usize>> = vec![Vec::new(); blocks.count()];
@@ -108,49 +98,18 @@ impl Schur {
                 }
             }
         }
-        list.sort_unstable();
-        let mut positions = Vec::new();
-        let mut ends = Vec::new();
-        let mut diagonal = Vec::with_capacity(pattern.rows);
-        let mut products = Vec::with_capacity(list.len());
-        let mut next = list.iter().peekable();
-        for i in 0..pattern.rows {
-            // Every row has a diagonal entry, also one without gradients.
-            let mut row_columns: Vec<usize> = list[list.partition_point(|t| t.0 < i)..]
-                .iter()
-                .take_while(|t| t.0 == i)
-                .map(|t| t.1)
-                .collect();
-            row_columns.push(i);
-            row_columns.sort_unstable();
-            row_columns.dedup();
-            for j in row_columns {
-                while let Some(&&(_, _, e, y)) = next.peek().filter(|t| (t.0, t.1) == (i, j)) {
-                    products.push((index(e)?, index(y)?));
-                    next.next();
-                }
-                if i == j {
-                    diagonal.push(positions.len());
-                }
-                positions.push((i, j));
-                ends.push(products.len());
-            }
-        }
+        let products = Products::new(pattern.rows, list)?;
         let structure =
             if pattern.symmetric { Structure::PositiveDefinite } else { Structure::General };
         Ok(Self {
             symmetric: pattern.symmetric,
-            system: LinearSystem::new(pattern.rows, &positions, structure)?,
-            values: vec![0.0; positions.len()],
+            system: LinearSystem::new(pattern.rows, products.positions(), structure)?,
+            values: vec![0.0; products.positions().len()],
             blocks,
             y_of_entry,
-            unique,
             pieces,
             y: vec![0.0; length],
             products,
-            ends,
-            positions,
-            diagonal,
             gradients: gradients.to_vec(),
             work: vec![0.0; LARGEST_BLOCK],
         })
@@ -171,38 +130,14 @@ impl Schur {
         c: &[f64],
         dropped: &[bool],
     ) -> Result<(), LinearError> {
-        if self.blocks.scalar && self.unique {
-            for (&(place, block), g) in self.y_of_entry.iter().zip(g) {
-                self.y[place] = g * self.blocks.weights[block];
-            }
-        } else {
-            self.y.fill(0.0);
-            for (&(place, _), g) in self.y_of_entry.iter().zip(g) {
-                self.y[place] += g;
-            }
-            for piece in &self.pieces {
-                self.blocks.solve(piece.block, &mut self.y[piece.start..])?;
-            }
+        self.y.fill(0.0);
+        for (&place, g) in self.y_of_entry.iter().zip(g) {
+            self.y[place] += g;
         }
-        let mut start = 0;
-        for (value, &end) in self.values.iter_mut().zip(&self.ends) {
-            let mut sum = 0.0;
-            for &(e, y) in &self.products[start..end] {
-                sum += g_lower[e as usize] * self.y[y as usize];
-            }
-            *value = sum;
-            start = end;
+        for piece in &self.pieces {
+            self.blocks.solve(piece.block, &mut self.y[piece.start..])?;
         }
-        for (&slot, c) in self.diagonal.iter().zip(c) {
-            self.values[slot] += c;
-        }
-        if !dropped.is_empty() {
-            for (value, &(i, j)) in self.values.iter_mut().zip(&self.positions) {
-                if dropped[i] || dropped[j] {
-                    *value = if i == j { 1.0 } else { 0.0 };
-                }
-            }
-        }
+        self.products.evaluate(g_lower, &self.y, c, dropped, &mut self.values);
         self.system.factorise(&self.values)
     }
 
@@ -224,13 +159,6 @@ impl Schur {
             *l = 0.0;
         }
         self.system.solve_in_place(lambda)?;
-        if self.blocks.scalar {
-            for (y, piece) in self.y.iter().zip(&self.pieces) {
-                let k = self.blocks.members[piece.block];
-                x[k] -= y * lambda[piece.row];
-            }
-            return Ok(());
-        }
         for piece in &self.pieces {
             let members = self.blocks.members(piece.block);
             for (&k, y) in members.iter().zip(&self.y[piece.start..]) {
@@ -239,9 +167,4 @@ impl Schur {
         }
         Ok(())
     }
-}
-
-/// Indices of products are stored in half the room, which halves the traffic of the hottest loop.
-fn index(i: usize) -> Result<u32, LinearError> {
-    u32::try_from(i).map_err(|_| LinearError::Memory)
 }
