@@ -120,6 +120,40 @@ impl Affine {
     }
 }
 
+/// Affine rows of a bundle evaluated together: contacts with walls and between points on a line.
+#[derive(Debug, Default)]
+pub(crate) struct AffineRows {
+    /// Coordinates and coefficients, row after row, and where each row ends.
+    terms: Vec<(usize, f64)>,
+    ends: Vec<usize>,
+    offsets: Vec<f64>,
+}
+
+impl AffineRows {
+    pub(crate) fn push(&mut self, row: &Affine) {
+        let terms = row.coordinates.iter().zip(&row.coefficients);
+        self.terms.extend(terms.map(|(&c, &a)| (c, a)));
+        self.ends.push(self.terms.len());
+        self.offsets.push(row.offset);
+    }
+
+    /// Writes the value of every row.
+    pub(crate) fn values(&self, q: &[f64], out: &mut [f64]) {
+        let mut start = 0;
+        for ((value, offset), &end) in out.iter_mut().zip(&self.offsets).zip(&self.ends) {
+            *value = offset + self.terms[start..end].iter().map(|&(c, a)| a * q[c]).sum::<f64>();
+            start = end;
+        }
+    }
+
+    /// Writes the gradient of every row, one after another.
+    pub(crate) fn gradients(&self, out: &mut [f64]) {
+        for (g, (_, a)) in out.iter_mut().zip(&self.terms) {
+            *g = *a;
+        }
+    }
+}
+
 impl Field for Affine {
     fn coordinates(&self) -> &[usize] {
         &self.coordinates

@@ -45,6 +45,11 @@ impl Separation {
         Ok(Self { coordinates, dimension: a.len(), centre: [0.0; 3] })
     }
 
+    /// Coordinates and centre, in two dimensions.
+    pub(crate) fn in_plane(&self) -> Option<(&[usize], [f64; 3])> {
+        (self.dimension == 2).then_some((&self.coordinates, self.centre))
+    }
+
     /// $x$, with zeros beyond the dimension.
     #[inline]
     pub(crate) fn vector(&self, q: &[f64]) -> [f64; 3] {

@@ -20,6 +20,7 @@ pub mod multibody;
 mod quadratic;
 mod reparametrisation;
 mod rod;
+mod rods;
 mod rows;
 mod sets;
 mod spheres;

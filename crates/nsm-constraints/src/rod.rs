@@ -34,6 +34,16 @@ impl Rod {
         Ok(Self::of(Separation::between(a, b)?, length))
     }
 
+    /// Coordinates and centre, if the rod lies in the plane.
+    pub(crate) fn in_plane(&self) -> Option<(&[usize], [f64; 3])> {
+        self.separation.in_plane()
+    }
+
+    /// $l$ and $1/l$.
+    pub(crate) fn length(&self) -> (f64, f64) {
+        (self.length, self.reciprocal)
+    }
+
     fn of(separation: Separation, length: f64) -> Self {
         Self { separation, length, reciprocal: 1.0 / length }
     }

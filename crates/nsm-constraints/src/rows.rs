@@ -5,15 +5,20 @@
 //! can compute once where each entry goes. The same bundle serves as constraints (row by row) and as
 //! a potential (the sum of its rows).
 
+use std::any::Any;
 use std::ops::Range;
 
-use crate::{ConstraintError, Field};
+use crate::affine::AffineRows;
+use crate::rods::{self, PlaneRod};
+use crate::{Affine, ConstraintError, Field, Rod};
 
 /// Named rows $g_i(q, t)$ on a common coordinate vector.
 pub struct Rows {
     dimension: usize,
     names: Vec<String>,
     fields: Vec<Box<dyn Field>>,
+    /// Neighbouring rows of one kind, in order.
+    runs: Vec<Run>,
     /// Row $i$ occupies `starts[i]..starts[i + 1]` of `columns` and of every value slice.
     starts: Vec<usize>,
     columns: Vec<usize>,
@@ -21,6 +26,13 @@ pub struct Rows {
     hessian_entries: Vec<(usize, usize)>,
     /// Largest block: the scratch that [`Rows::curvatures`] and sums need.
     largest_block: usize,
+}
+
+/// Rows that are evaluated together.
+enum Run {
+    Fields(Range<usize>),
+    Affine(Range<usize>, AffineRows),
+    Rods(Range<usize>, Vec<PlaneRod>),
 }
 
 impl std::fmt::Debug for Rows {
@@ -39,6 +51,7 @@ impl Rows {
             dimension,
             names: Vec::new(),
             fields: Vec::new(),
+            runs: Vec::new(),
             starts: vec![0],
             columns: Vec::new(),
             hessian_entries: Vec::new(),
@@ -66,8 +79,34 @@ impl Rows {
                 .extend(block.iter().flat_map(|&i| block.iter().map(move |&j| (i, j))));
         }
         self.names.push(name);
+        self.extend_runs(&field);
         self.fields.push(Box::new(field));
         Ok(())
+    }
+
+    /// Adds the next row to the last run, or begins one.
+    fn extend_runs(&mut self, field: &dyn Any) {
+        let row = self.len()..self.len() + 1;
+        let rod = field.downcast_ref::<Rod>().and_then(PlaneRod::new);
+        let affine = field.downcast_ref::<Affine>();
+        match (self.runs.last_mut(), rod, affine) {
+            (Some(Run::Rods(rows, rods)), Some(rod), _) => {
+                rods.push(rod);
+                rows.end = row.end;
+            }
+            (_, Some(rod), _) => self.runs.push(Run::Rods(row, vec![rod])),
+            (Some(Run::Affine(rows, known)), _, Some(affine)) => {
+                known.push(affine);
+                rows.end = row.end;
+            }
+            (_, _, Some(affine)) => {
+                let mut rows = AffineRows::default();
+                rows.push(affine);
+                self.runs.push(Run::Affine(row, rows));
+            }
+            (Some(Run::Fields(rows)), ..) => rows.end = row.end,
+            _ => self.runs.push(Run::Fields(row)),
+        }
     }
 
     /// Number of rows.
@@ -127,8 +166,18 @@ impl Rows {
 
     /// Writes $g(q, t)$.
     pub fn values(&self, q: &[f64], t: f64, out: &mut [f64]) {
-        for (value, field) in out.iter_mut().zip(&self.fields) {
-            *value = field.value(q, t);
+        for run in &self.runs {
+            match run {
+                Run::Fields(rows) => {
+                    for (value, field) in
+                        out[rows.clone()].iter_mut().zip(&self.fields[rows.clone()])
+                    {
+                        *value = field.value(q, t);
+                    }
+                }
+                Run::Affine(rows, affine) => affine.values(q, &mut out[rows.clone()]),
+                Run::Rods(rows, rods) => rods::values(rods, q, &mut out[rows.clone()]),
+            }
         }
     }
 
@@ -158,8 +207,24 @@ impl Rows {
 
     /// Writes the gradients of all rows, row after row.
     pub fn gradients(&self, q: &[f64], t: f64, out: &mut [f64]) {
-        for i in 0..self.len() {
-            self.fields[i].gradient(q, t, &mut out[self.starts[i]..self.starts[i + 1]]);
+        for run in &self.runs {
+            match run {
+                Run::Fields(rows) => {
+                    for i in rows.clone() {
+                        self.fields[i].gradient(q, t, &mut out[self.starts[i]..self.starts[i + 1]]);
+                    }
+                }
+                Run::Affine(rows, affine) => {
+                    affine.gradients(&mut out[self.starts[rows.start]..self.starts[rows.end]]);
+                }
+                Run::Rods(rows, rods) => {
+                    rods::gradients(
+                        rods,
+                        q,
+                        &mut out[self.starts[rows.start]..self.starts[rows.end]],
+                    );
+                }
+            }
         }
     }
 
@@ -242,8 +307,9 @@ impl Rows {
 
     /// Writes $G v$ from gradient values.
     pub fn multiply(&self, gradients: &[f64], v: &[f64], out: &mut [f64]) {
-        for (i, product) in out.iter_mut().enumerate().take(self.len()) {
-            *product = self.row_dot(i, gradients, v);
+        for (product, row) in out.iter_mut().zip(self.starts.windows(2)) {
+            let (gradient, columns) = (&gradients[row[0]..row[1]], &self.columns[row[0]..row[1]]);
+            *product = gradient.iter().zip(columns).map(|(g, &c)| g * v[c]).sum();
         }
     }
 
@@ -254,9 +320,14 @@ impl Rows {
 
     /// Adds $s\\,G^\top \lambda$ to `out`, from gradient values.
     pub fn add_transposed(&self, gradients: &[f64], lambda: &[f64], s: f64, out: &mut [f64]) {
-        for (i, &multiplier) in lambda.iter().enumerate().take(self.len()) {
+        for (&multiplier, row) in lambda.iter().zip(self.starts.windows(2)) {
             if multiplier != 0.0 {
-                self.add_row(i, gradients, s * multiplier, out);
+                let w = s * multiplier;
+                let (gradient, columns) =
+                    (&gradients[row[0]..row[1]], &self.columns[row[0]..row[1]]);
+                for (g, &c) in gradient.iter().zip(columns) {
+                    out[c] += w * g;
+                }
             }
         }
     }
