@@ -8,7 +8,6 @@
 //! one constraint after another; here all at once.
 
 use nsm_constraints::Rows;
-use nsm_solvers::small::norm_inf;
 
 use crate::Tolerances;
 use crate::held::Held;
@@ -84,20 +83,17 @@ impl Flight {
         } else {
             nu.fill(0.0);
         }
+        let frequency = 1.0 / h;
         let noise = 4.0 * f64::EPSILON * (1.0 + rows.len() as f64);
         let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
             rows.values(x, t, &mut self.f);
-            self.f.iter_mut().for_each(|f| *f = -*f);
             held.displace(&self.f, &mut self.step, &mut self.mu).ok()?;
-            for (x, d) in x.iter_mut().zip(&self.step) {
-                *x += d;
-            }
             for (nu, mu) in nu.iter_mut().zip(&self.mu) {
-                *nu += mu / h;
+                *nu += frequency * mu;
             }
-            let last = norm_inf(&self.step);
-            let scale = norm_inf(x).max(f64::MIN_POSITIVE);
+            let (last, scale) = subtract(&self.step, x);
+            let scale = scale.max(f64::MIN_POSITIVE);
             if !last.is_finite() {
                 return None;
             }
@@ -132,4 +128,32 @@ impl Flight {
     pub(crate) fn forget(&mut self) {
         self.known = 0;
     }
+}
+
+/// Subtracts `step` from `x` and returns the largest entries of both, NaN if any of either is.
+fn subtract(step: &[f64], x: &mut [f64]) -> (f64, f64) {
+    // In lanes, as in `norm_inf`.
+    let ((steps, step), (xs, x)) = (step.as_chunks::<4>(), x.as_chunks_mut::<4>());
+    let (mut lanes, mut sums) = ([[0.0_f64; 4]; 2], [0.0_f64; 4]);
+    for (d, x) in steps.iter().zip(xs) {
+        for l in 0..4 {
+            x[l] -= d[l];
+            let (d, x) = (d[l].abs(), x[l].abs());
+            sums[l] += d + x;
+            lanes[0][l] = if d > lanes[0][l] { d } else { lanes[0][l] };
+            lanes[1][l] = if x > lanes[1][l] { x } else { lanes[1][l] };
+        }
+    }
+    let mut sum: f64 = sums.iter().sum();
+    for (d, x) in step.iter().zip(x) {
+        *x -= d;
+        sum += d.abs() + x.abs();
+        lanes[0][0] = lanes[0][0].max(d.abs());
+        lanes[1][0] = lanes[1][0].max(x.abs());
+    }
+    if sum.is_nan() {
+        return (f64::NAN, f64::NAN);
+    }
+    let [d, x] = lanes.map(|[a, b, c, d]| a.max(b).max(c.max(d)));
+    (d, x)
 }

@@ -118,7 +118,8 @@ impl Gvi {
             linearised: self.linearised,
             contact: self.tolerances.contact,
             gap: vec![0.0; m],
-            gap_at: vec![f64::NAN; n],
+            settled: false,
+            ended: vec![f64::NAN; n],
             before: vec![0.0; n],
             predicted: vec![0.0; m],
             candidates: Vec::with_capacity(m),
@@ -144,9 +145,12 @@ pub struct GviStepper<'a> {
     repredict: bool,
     linearised: bool,
     contact: ContactTolerance,
-    /// Gaps at `gap_at`, the end of the last step, which began at `before`.
+    /// Gaps at the end of the last step.
     gap: Vec<f64>,
-    gap_at: Vec<f64>,
+    /// Whether the last step succeeded: it then ended where the position update did.
+    settled: bool,
+    /// If linearised: where the last step that succeeded ended and began.
+    ended: Vec<f64>,
     before: Vec<f64>,
     predicted: Vec<f64>,
     /// $\mathbb A$ and $\mathbb S$, and the contacts of $\mathbb S$ that are closed at the end.
@@ -186,9 +190,10 @@ impl Stepper for GviStepper<'_> {
         std::mem::swap(&mut self.gap, &mut self.predicted);
         if self.linearised {
             self.before.copy_from_slice(&state.q);
+            self.ended.copy_from_slice(&self.kernel.position.x);
         }
         self.kernel.commit(state, t + h);
-        self.gap_at.copy_from_slice(&state.q);
+        self.settled = true;
         std::mem::swap(&mut self.events, &mut self.staged);
         Ok(report)
     }
@@ -205,17 +210,14 @@ impl Stepper for GviStepper<'_> {
 impl GviStepper<'_> {
     /// Gaps at the start of the step: those of the end of the last one, if the state is the same.
     fn gaps_at_start(&mut self, state: &State) {
-        let continued = self.gap_at == state.q;
+        let settled = std::mem::replace(&mut self.settled, false);
         if self.linearised {
-            let at = if continued { &self.before } else { &state.q };
+            let at = if self.ended == state.q { &self.before } else { &state.q };
             self.kernel.gaps.linearise(at, state.t);
-        } else if continued {
+        } else if settled && self.kernel.position.x == state.q {
             return;
         }
         self.kernel.gaps.values(&state.q, state.t, &mut self.gap);
-        if !self.linearised {
-            self.gap_at.copy_from_slice(&state.q);
-        }
     }
 
     /// Gaps at the predicted position.

@@ -121,18 +121,14 @@ impl<'a> Held<'a> {
         self.mass.solve(p, &self.rates, &mut self.velocity, &mut self.dmu)
     }
 
-    /// The displacement $\delta$ along $M^{-1}F$ with $F^\top\delta = b$, and $\mu$ with $M\delta = F\mu$.
+    /// The displacement $\delta$ along $M^{-1}F$ with $F^\top\delta = b$, and $\mu$ with $M\delta + F\mu = 0$.
     pub(crate) fn displace(
         &mut self,
         b: &[f64],
         delta: &mut [f64],
         mu: &mut [f64],
     ) -> Result<(), LinearError> {
-        self.mass.solve(&self.zero, b, delta, mu)?;
-        for mu in mu {
-            *mu = -*mu;
-        }
-        Ok(())
+        self.mass.displace(b, delta, mu)
     }
 
     /// Solves for $v$ and $\mu$ of any right-hand side.

@@ -135,7 +135,17 @@ pub(crate) fn check_constrained(system: &System) -> Result<(), SystemError> {
 }
 
 /// Refuses a state that does not belong to the system.
+#[inline]
 pub(crate) fn check_state(system: &System, state: &State) -> Result<(), StepError> {
+    let n = system.dimension();
+    if state.q.len() == n && state.v.len() == n && state.p.len() == n {
+        return Ok(());
+    }
+    refuse_state(system, state)
+}
+
+#[cold]
+fn refuse_state(system: &System, state: &State) -> Result<(), StepError> {
     let expected = system.dimension();
     for (what, length) in
         [("position", state.q.len()), ("velocity", state.v.len()), ("momentum", state.p.len())]

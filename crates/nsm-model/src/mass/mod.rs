@@ -236,6 +236,7 @@ impl Mass {
     }
 
     /// Writes $v = M^{-1} p$, the pseudo-inverse where mass is missing.
+    #[inline]
     pub fn solve(&self, p: &[f64], v: &mut [f64]) {
         match &self.shape {
             Shape::Diagonal { inverse, .. } => scale(inverse, p, v),
