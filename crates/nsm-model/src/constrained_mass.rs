@@ -11,8 +11,10 @@
 //! configuration once any have been met: the row that depends on the others changes along a motion.
 //!
 //! Cost is linear for chains and beams: through the multipliers where the mass falls into small blocks,
-//! else by a banded or sparse elimination of the whole. There $M + \gamma G^\top G$ stands for $M$ and $p + \gamma G^\top b$ for $p$: the same
-//! answer, since $Gv = b$, from a leading block that is definite wherever the saddle point is regular.
+//! else by a banded or sparse elimination of the whole. There, in units $v = Dv\'$ in which every coordinate has about unit
+//! mass and every row $G\' = RGD$ unit length, $DMD + G\'^\top G\'$ stands for the mass and $Dp + G\'^\top Rb$ for the momentum: the same
+//! answer, since $Gv = b$, from a leading block that is definite wherever the saddle point is regular, also where some
+//! coordinates are lighter than others by many orders, as the directors of thin beams are.
 
 use nsm_constraints::Rows;
 use nsm_solvers::LinearError;
@@ -110,7 +112,8 @@ impl ConstrainedMass {
     /// Numbers that are not finite, or a motion without inertia.
     pub fn factorise(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
         if let Some(filling) = &mut self.filling {
-            self.kkt.set_block(filling.values(gradients))?;
+            filling.scale(gradients);
+            self.kkt.set_block(&filling.sum)?;
         }
         if !self.known || self.deficient {
             self.find_rank(gradients)?;
@@ -143,6 +146,7 @@ impl ConstrainedMass {
 
     fn eliminate(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
         let active = if self.deficient { &self.active[..] } else { &[] };
+        let gradients = self.filling.as_ref().map_or(gradients, |filling| &filling.g);
         self.kkt.factorise_active(gradients, &[], &[], active)
     }
 
@@ -168,7 +172,7 @@ impl ConstrainedMass {
         mu: &mut [f64],
     ) -> Result<(), LinearError> {
         match &mut self.filling {
-            Some(filling) => self.kkt.solve(filling.momentum(p, b), b, v, mu),
+            Some(filling) => filling.solve(&mut self.kkt, (p, b), v, mu),
             None => self.kkt.solve(p, b, v, mu),
         }
     }
@@ -184,26 +188,29 @@ impl ConstrainedMass {
         mu: &mut [f64],
     ) -> Result<(), LinearError> {
         match &mut self.filling {
-            Some(filling) => self.kkt.solve(filling.momentum(&[], b), b, v, mu),
+            Some(filling) => filling.solve(&mut self.kkt, (&[], b), v, mu),
             None => self.kkt.displace(b, v, mu),
         }
     }
 }
 
-/// The lower triangle of $M + \gamma G^\top G$ with its pattern.
+/// The lower triangle of $DMD + G\'^\top G\'$ with its pattern.
 #[derive(Clone, Debug)]
 struct Filling {
-    gamma: f64,
     block: Vec<(usize, usize)>,
-    /// $M$ in the places of the block, and the sum.
+    /// $DMD$ in the places of the block, and the sum.
     mass: Vec<f64>,
     sum: Vec<f64>,
     /// Place in the block and the two gradient entries of every product.
     products: Vec<[usize; 3]>,
-    /// Row and column of every gradient entry, and its value at the last factorisation.
+    /// Row and column of every gradient entry, and $G\'$ at the last factorisation.
     gradients: Vec<(usize, usize)>,
     g: Vec<f64>,
+    /// $D$ and $R$, in powers of two.
+    units: Vec<f64>,
+    lengths: Vec<f64>,
     p: Vec<f64>,
+    b: Vec<f64>,
 }
 
 impl Filling {
@@ -232,46 +239,102 @@ impl Filling {
         block.dedup();
         let place = |i: usize, j: usize| block.binary_search(&(i, j)).unwrap_or_else(|at| at);
         let mut mass = vec![0.0; block.len()];
+        let units = units(n, entries, rows, gradients);
         for &(i, j, value) in entries.iter().filter(|e| e.0 >= e.1) {
-            mass[place(i, j)] += value;
+            mass[place(i, j)] += value * units[i] * units[j];
         }
         let products =
             pairs().map(|(a, b)| [place(gradients[a].1, gradients[b].1), a, b]).collect();
-        // The size of the mass, so that neither part drowns the other.
-        let largest = entries.iter().fold(0.0_f64, |m, e| m.max(e.2.abs()));
         Self {
-            gamma: if largest > 0.0 { largest } else { 1.0 },
             sum: mass.clone(),
             mass,
             products,
             gradients: gradients.to_vec(),
             g: vec![0.0; gradients.len()],
+            units,
+            lengths: vec![1.0; rows],
             p: vec![0.0; n],
+            b: vec![0.0; rows],
             block,
         }
     }
 
-    fn values(&mut self, gradients: &[f64]) -> &[f64] {
-        self.g.copy_from_slice(gradients);
+    /// Takes in gradients: $R$, $G\'$ and the sum.
+    fn scale(&mut self, gradients: &[f64]) {
+        self.lengths.fill(0.0);
+        for ((g, value), &(row, column)) in self.g.iter_mut().zip(gradients).zip(&self.gradients) {
+            *g = value * self.units[column];
+            self.lengths[row] += *g * *g;
+        }
+        self.lengths.iter_mut().for_each(|r| *r = power_of_two(*r));
+        for (g, &(row, _)) in self.g.iter_mut().zip(&self.gradients) {
+            *g *= self.lengths[row];
+        }
         self.sum.copy_from_slice(&self.mass);
         for &[place, a, b] in &self.products {
-            self.sum[place] += self.gamma * gradients[a] * gradients[b];
+            self.sum[place] += self.g[a] * self.g[b];
         }
-        &self.sum
     }
 
-    /// $p + \gamma G^\top b$; an empty `p` stands for zero.
-    fn momentum(&mut self, p: &[f64], b: &[f64]) -> &[f64] {
-        if p.is_empty() {
-            self.p.fill(0.0);
-        } else {
-            self.p.copy_from_slice(p);
+    /// Solves in its units, from $Dp + G\'^\top Rb$ and $Rb$; an empty `p` stands for zero.
+    fn solve(
+        &mut self,
+        kkt: &mut Kkt,
+        (p, b): (&[f64], &[f64]),
+        v: &mut [f64],
+        mu: &mut [f64],
+    ) -> Result<(), LinearError> {
+        for (what, found, expected) in
+            [("momentum", p.len(), self.p.len()), ("rates", b.len(), self.b.len())]
+        {
+            if found != expected && (found > 0 || what == "rates") {
+                return Err(LinearError::Size { what, expected, found });
+            }
+        }
+        for ((own, b), r) in self.b.iter_mut().zip(b).zip(&self.lengths) {
+            *own = b * r;
+        }
+        self.p.fill(0.0);
+        for ((own, p), d) in self.p.iter_mut().zip(p).zip(&self.units) {
+            *own = p * d;
         }
         for (&(row, column), g) in self.gradients.iter().zip(&self.g) {
-            self.p[column] += self.gamma * g * b[row];
+            self.p[column] += g * self.b[row];
         }
-        &self.p
+        kkt.solve(&self.p, &self.b, v, mu)?;
+        v.iter_mut().zip(&self.units).for_each(|(v, d)| *v *= d);
+        mu.iter_mut().zip(&self.lengths).for_each(|(mu, r)| *mu *= r);
+        Ok(())
     }
+}
+
+/// The power of two next to $1/\sqrt x$, one if there is none.
+fn power_of_two(x: f64) -> f64 {
+    let y = (-0.5 * x.log2()).round().exp2();
+    if x > 0.0 && y.is_finite() && y > 0.0 { y } else { 1.0 }
+}
+
+/// $D_i \approx m_i^{-1/2}$, with the least mass that a row shares with it for a coordinate that has none.
+fn units(
+    n: usize,
+    entries: &[(usize, usize, f64)],
+    rows: usize,
+    gradients: &[(usize, usize)],
+) -> Vec<f64> {
+    let mut mass = vec![0.0; n];
+    for &(i, _, value) in entries.iter().filter(|e| e.0 == e.1) {
+        mass[i] += value;
+    }
+    let mut least = vec![f64::INFINITY; rows];
+    for &(row, column) in gradients.iter().filter(|g| mass[g.1] > 0.0) {
+        least[row] = mass[column].min(least[row]);
+    }
+    let mut shared = vec![f64::INFINITY; n];
+    for &(row, column) in gradients {
+        shared[column] = least[row].min(shared[column]);
+    }
+    let pairs = mass.iter().zip(&shared);
+    pairs.map(|(m, s)| power_of_two(if *m > 0.0 { *m } else { *s })).collect()
 }
 
 /// A massless coordinate that moves freely: its velocity follows neither from the mass nor from `rows`.

@@ -105,6 +105,46 @@ fn massless_coordinates_get_their_velocity_from_the_constraints() {
     assert!(defect(&unit, &rows, &g, [&p, &b], [&v, &mu]) < 1e-13);
 }
 
+/// Crosses in the plane as on a thin beam: one arm with hardly any mass, the other with none, centres a rod apart.
+#[test]
+fn coordinates_may_be_lighter_than_others_by_eleven_orders() {
+    let (crosses, light) = (60, 1e-11);
+    let n = 6 * crosses;
+    let (mut rows, mut q, mut masses) = (Rows::new(n), Vec::new(), Vec::new());
+    for k in 0..crosses {
+        let [x, a, b] = [6 * k, 6 * k + 2, 6 * k + 4];
+        let (sin, cos) = (0.3 * k as f64).sin_cos();
+        q.extend([k as f64, 0.0, cos, sin, -sin, cos]);
+        masses.extend([0.5, 0.5, light, light, 0.0, 0.0]);
+        if k > 0 {
+            rows.push("rod", Rod::between(&[x - 6, x - 5], &[x, x + 1], 1.0).unwrap()).unwrap();
+        }
+        rows.push("arm", Rod::to_pivot(&[a, a + 1], &[0.0, 0.0], 1.0).unwrap()).unwrap();
+        rows.push("arm", Rod::to_pivot(&[b, b + 1], &[0.0, 0.0], 1.0).unwrap()).unwrap();
+        let across = Rod::between(&[a, a + 1], &[b, b + 1], 2.0_f64.sqrt()).unwrap();
+        rows.push("angle", across).unwrap();
+    }
+    let mass = Mass::diagonal(&masses).unwrap();
+    let mut g = vec![0.0; rows.entries()];
+    rows.gradients(&q, 0.0, &mut g);
+    let mut saddle = ConstrainedMass::new(&mass, &[&rows]).unwrap();
+    saddle.factorise(&g).unwrap();
+    let w = spread(n, 1.0);
+    let p: Vec<f64> = w.iter().zip(&masses).map(|(w, m)| w * m).collect();
+    let (mut v, mut mu) = (vec![0.0; n], vec![0.0; rows.len()]);
+    saddle.solve(&p, &vec![0.0; rows.len()], &mut v, &mut mu).unwrap();
+    for k in 0..crosses {
+        let [cos, sin] = [q[6 * k + 2], q[6 * k + 3]];
+        let rate = cos * w[6 * k + 3] - sin * w[6 * k + 2];
+        let turning = [-sin * rate, cos * rate, -cos * rate, -sin * rate];
+        for (i, exact) in turning.into_iter().enumerate() {
+            assert!((v[6 * k + 2 + i] - exact).abs() < 1e-12, "{k} {i}: {}", v[6 * k + 2 + i]);
+        }
+        // The rods lie along x.
+        assert!((v[6 * k] - v[0]).abs() < 1e-12 && (v[6 * k + 1] - w[6 * k + 1]).abs() < 1e-12);
+    }
+}
+
 #[test]
 fn a_motion_without_inertia_is_found() {
     let (rows, q) = chain(3, 0, 2);

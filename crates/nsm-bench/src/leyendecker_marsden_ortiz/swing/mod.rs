@@ -7,7 +7,9 @@
 //! second. There is no gravity.
 
 mod condition;
+mod reduced;
 mod scenarios;
+mod stiff;
 mod trace;
 
 use nsm_constraints::multibody::{
@@ -22,6 +24,8 @@ pub(super) use scenarios::scenarios;
 pub const ELEMENTS: usize = 20;
 /// The instant from which the swing moves freely.
 pub const UNLOADED: f64 = 0.25;
+/// The triangular pulse of the paper: instants and forces.
+const PULSE: [(f64, f64); 3] = [(0.0, 0.0), (0.5 * UNLOADED, 10_000.0), (UNLOADED, 0.0)];
 
 const PIVOTS: [[f64; 3]; 2] = [[0.0; 3], [0.0, 1.08, 0.0]];
 const ENDS: [[f64; 3]; 2] = [[0.0, 0.0, -0.36], [0.0, 0.72, -0.36]];
@@ -65,6 +69,16 @@ impl Swing {
             torsion: 13.740_1,
         };
         let mass = SectionMass { per_length: 7500.0, directors: inertias };
+        Self::made_of((stiffness, mass), elements, MIDSPAN_MASS, &PULSE)
+    }
+
+    /// The swing with another beam, mass at midspan and pulse.
+    fn made_of(
+        (stiffness, mass): (SectionStiffness, SectionMass),
+        elements: usize,
+        midspan: f64,
+        pulse: &[(f64, f64)],
+    ) -> Result<Self, SystemError> {
         let triad = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         let mut mechanism = Mechanism::new();
         let beam = Beam::straight(ENDS, elements, triad, stiffness, mass);
@@ -78,9 +92,8 @@ impl Swing {
             mechanism.add_joint(name, JointKind::Revolute, ends, ENDS[side], [1.0, 0.0, 0.0])?;
         }
         let middle = nodes[elements / 2];
-        mechanism.attach_mass(middle, MIDSPAN_MASS)?;
-        let pulse = [(0.0, 0.0), (0.125, 10_000.0), (UNLOADED, 0.0)];
-        mechanism.add_load("pulse", middle, [0.0, 1.0, 0.0], &pulse)?;
+        mechanism.attach_mass(middle, midspan)?;
+        mechanism.add_load("pulse", middle, [0.0, 1.0, 0.0], pulse)?;
         let (system, start) = System::of(&mechanism)?;
         Ok(Self { mechanism, system, start, beam, middle, right: links[1] })
     }
