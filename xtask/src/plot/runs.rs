@@ -16,18 +16,20 @@ pub(crate) struct Plot {
 /// Most coordinates in one panel.
 const CROWD: usize = 7;
 
-/// Most members of a family that are drawn.
-const MEMBERS: usize = 5;
+/// Most members of a family in a plot.
+pub(crate) const DRAWN: usize = 5;
+/// Most members of a family that are filmed.
+pub(crate) const FILMED: usize = 2;
 
-/// The runs that are drawn: all, but of large families only some members, evenly spread.
-pub(crate) fn shown(results: &[RunResult]) -> Vec<&RunResult> {
+/// The runs that are shown: all, but of large families only some members, evenly spread.
+pub(crate) fn shown(results: &[RunResult], most: usize) -> Vec<&RunResult> {
     let family = |a: &RunResult, b: &RunResult| a.family.is_some() && a.family == b.family;
-    let some = |group: &'_ [RunResult]| -> Vec<usize> {
+    let some = |group: &[RunResult]| -> Vec<usize> {
         let n = group.len();
-        if n <= MEMBERS {
+        if n <= most {
             (0..n).collect()
         } else {
-            (0..MEMBERS).map(|k| k * (n - 1) / (MEMBERS - 1)).collect()
+            (0..most).map(|k| k * (n - 1) / (most - 1)).collect()
         }
     };
     let groups = results.chunk_by(family);

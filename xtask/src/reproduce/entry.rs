@@ -9,7 +9,7 @@ use nsm_bench::{Axes, Curve, Effort, Scenario, Status, Table};
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::plot::runs::{plots, shown};
+use crate::plot::runs::{DRAWN, FILMED, plots, shown};
 use crate::run::table::number;
 
 /// Where an experiment is described.
@@ -193,6 +193,8 @@ fn run_code(scenario: &Scenario, effort: Effort) -> Entry {
 
 /// Longest run of a problem file with `--quick`, in steps.
 const QUICK_STEPS: usize = 200_000;
+/// Most steps of a family with `--quick`.
+const QUICK_FAMILY: usize = 1_000_000;
 
 fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     let mut entry = Entry::new(id);
@@ -224,9 +226,12 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     entry.failure =
         failed.find_map(|r| r.failure.as_ref().map(|why| format!("{} failed at {why}", r.name)));
     entry.claims = verdicts.into_iter().map(claim).collect();
-    let drawn = shown(&results);
+    if effort == Effort::Quick && entry.claims.is_empty() && entry.failure.is_none() {
+        entry.missing = Some("its runs are too long for --quick".to_owned());
+    }
+    let drawn = shown(&results, DRAWN);
     let scene = |r: &&RunResult| (r.name.clone(), Scene::of(&problem, r));
-    entry.scenes = drawn.iter().map(scene).collect();
+    entry.scenes = shown(&results, FILMED).iter().map(scene).collect();
     for plot in plots(&problem.subject, &drawn) {
         entry.axes.extend(plot.curves.first().map(|c| ((c.x.clone(), c.y.clone()), plot.axes)));
         entry.curves.extend(plot.curves);
@@ -250,7 +255,7 @@ fn claim(verdict: Verdict) -> Claim {
 /// Whether a run, with all of its family, is short enough for `--quick`.
 fn affordable(run: &Run, problem: &Problem) -> bool {
     let family = problem.runs.iter().filter(|r| r.family.is_some() && r.family == run.family);
-    family.map(|r| r.steps).sum::<usize>().max(run.steps) <= QUICK_STEPS
+    run.steps <= QUICK_STEPS && family.map(|r| r.steps).sum::<usize>() <= QUICK_FAMILY
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use nsm_bench::scene::Scene;
 
 use crate::error::Error;
 use crate::page;
-use crate::plot::runs::{plots, shown};
+use crate::plot::runs::{DRAWN, FILMED, plots, shown};
 use crate::plot::{escape, panel, standalone, unbroken};
 use crate::reproduce::report::FILM_CAPTION;
 use crate::run::table;
@@ -52,17 +52,17 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> Strin
         }
     }
     let scenes: Vec<(String, Scene)> =
-        shown(results).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
+        shown(results, FILMED).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
     body.push_str(&viewer::figure(&scenes, FILM_CAPTION).unwrap_or_default());
     let claims: Vec<Vec<String>> = verdicts.iter().map(claim).collect();
     if !claims.is_empty() {
         let heads = ["", "claim", "obtained now"].map(str::to_owned);
         body.push_str(&page::table(&heads, &claims));
     }
-    let (heads, rows) = table::cells(&shown(results));
+    let (heads, rows) = table::cells(&shown(results, DRAWN));
     body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
     body.push_str("<div class=\"plots\">");
-    for plot in plots(&problem.subject, &shown(results)) {
+    for plot in plots(&problem.subject, &shown(results, DRAWN)) {
         body.push_str(
             &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),
         );

@@ -111,7 +111,8 @@ impl Account {
         let bands = |names: &[String], bands: &[Band]| -> Map<String, Value> {
             names.iter().cloned().zip(bands.iter().map(band)).collect()
         };
-        object["gaps"] = Value::Object(bands(gaps, &self.gaps));
+        let gaps: Vec<String> = gaps.iter().map(|name| word(name)).collect();
+        object["gaps"] = Value::Object(bands(&gaps, &self.gaps));
         object["penetrating_steps"] = json!(self.below);
         object["events_per_step"] = json!({ "most": self.most, "several": self.several });
         if !self.states.is_empty() {
@@ -139,4 +140,11 @@ pub(crate) fn band(band: &Band) -> Value {
         "start": band.start, "min": band.min, "max": band.max, "end": band.end,
         "drift": band.drift(), "width": band.width(),
     })
+}
+
+/// A name that conditions can speak of: anything but letters and digits becomes `_`.
+pub(crate) fn word(name: &str) -> String {
+    let parts: Vec<&str> =
+        name.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).collect();
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
 }

@@ -7,7 +7,7 @@ use nsm_alpha::{
 };
 use nsm_constraints::multibody::Mechanism;
 use nsm_model::{State, Stepper, System, SystemError};
-use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld};
+use nsm_vi::rigid::{Jump, Lgvci, LgvciStepper, Retraction, RigidState, RigidWorld, Updates};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, ContactForce, Direct, DiscreteSmooth, Energy,
     EventHandling, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Projection, ProjectionMatrix,
@@ -132,6 +132,13 @@ const METHODS: [(&str, ReadOptions); 19] = [
         let retractions = [("exp", Retraction::Exponential), ("cayley", Retraction::Cayley)];
         lgvci.flow.retraction =
             r.choice("retraction", &retractions)?.unwrap_or(lgvci.flow.retraction);
+        let updates = [("increments", Updates::Increments), ("printed", Updates::Literal)];
+        lgvci.flow.updates = r.choice("updates", &updates)?.unwrap_or(lgvci.flow.updates);
+        let iterations = [("polished", true), ("plain", false)];
+        if let Some(polished) = r.choice("newton", &iterations)? {
+            lgvci.flow.newton.polish = polished;
+            lgvci.flow.newton.economical = polished;
+        }
         let jumps = [("conserving", Jump::Conserving), ("targeting", Jump::Targeting)];
         lgvci.jump = r.choice("energy", &jumps)?.unwrap_or(lgvci.jump);
         lgvci.restitution = r.number("restitution")?.unwrap_or(lgvci.restitution);

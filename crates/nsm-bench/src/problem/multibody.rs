@@ -9,6 +9,7 @@ use nsm_geom::{Mat3, Shape, Vec3};
 use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
+use super::account::word;
 use super::flexible::{read_beam, read_load};
 use super::reader::Reader;
 use super::rigid::{read_euler, read_inertia, read_rotation, read_shape};
@@ -133,8 +134,7 @@ fn with_tracked(
                 .place_of("track")
                 .error(format!("there is no joint `{name}`{hint}")));
         };
-        // A word that conditions can name.
-        let word = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let word = word(name);
         for k in 0..kind.freedoms() {
             let whole = Arc::clone(&whole);
             let reading = move |q: &[f64], _: &[f64]| {

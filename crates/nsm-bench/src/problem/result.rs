@@ -185,6 +185,13 @@ fn gather(
     match part {
         Part::Key(key) => {
             let dot = if so_far.is_empty() { "" } else { "." };
+            // Nodes of beams are named like entries of a list: `beam[10]`.
+            if let Some((Part::Index(k), rest)) = rest.split_first() {
+                let whole = format!("{key}[{k}]");
+                if let Some(inner) = value.get(&whole) {
+                    return gather(inner, rest, &format!("{so_far}{dot}{whole}"), found, many);
+                }
+            }
             let Some(inner) = value.get(key) else {
                 let known: Vec<&str> =
                     value.as_object().into_iter().flatten().map(|(k, _)| k.as_str()).collect();
@@ -262,7 +269,7 @@ mod tests {
     fn paths_reach_into_objects_and_lists() {
         let object = json!({
             "energy": { "max": 2.5 }, "final": { "q": [1.0, [3.0, 4.0]] }, "bad": null, "failed": true,
-            "windows": [{ "min": 1 }, { "min": 2 }, { "min": 3 }],
+            "beam[3]": { "x": 7 }, "windows": [{ "min": 1 }, { "min": 2 }, { "min": 3 }],
         });
         let number = |path: &str| match lookup(&object, path) {
             Ok(Figure::Number(x)) => x,
@@ -276,6 +283,7 @@ mod tests {
         assert_eq!(number("final.q[0]"), 1.0);
         assert_eq!(number("final.q[1][1]"), 4.0);
         assert_eq!(number("failed"), 1.0);
+        assert_eq!(number("beam[3].x"), 7.0);
         assert!(number("bad").is_nan());
         assert_eq!(list("final.q"), [1.0, 3.0, 4.0]);
         assert_eq!(list("windows[*].min"), [1.0, 2.0, 3.0]);
