@@ -165,6 +165,54 @@ fn bodies_carry_position_rotation_and_momenta_at_events_and_at_the_end() {
     }
 }
 
+#[test]
+fn a_family_is_a_list_with_files_for_each_member() {
+    let folder = Folder::new("family");
+    let vary = "vary = { step = [0.1, 0.05, 0.025] }\n";
+    let text = POGO.replace("step = 0.1\n", vary)
+        + "[[expect]]\nwhat = \"together\"\ncheck = \"largest(runs.gvi[*].energy.width) < 4\"\n";
+    let file = folder.file("pogo.toml", &text);
+    let output = command("run", &file, &folder.0).arg("--json").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let object = json(&output);
+    let members = object["runs"]["gvi"].as_array().unwrap();
+    let steps: Vec<u64> = members.iter().map(|m| m["steps"].as_u64().unwrap()).collect();
+    assert_eq!(steps, [1000, 2000, 4000]);
+    let runs: Vec<Option<&str>> =
+        object["checks"].as_array().unwrap().iter().map(|c| c["run"].as_str()).collect();
+    assert_eq!(runs, [Some("gvi[0]"), Some("gvi[1]"), Some("gvi[2]"), None]);
+    let home = folder.0.join("pogo");
+    for k in 0..3 {
+        assert_eq!(rows(&home.join(format!("gvi[{k}].csv"))).len(), 502);
+        assert!(home.join(format!("gvi[{k}]-energy.svg")).is_file());
+    }
+    let one =
+        command("run", &file, &folder.0).args(["--run", "gvi[1]", "--json"]).output().unwrap();
+    let object = json(&one);
+    assert_eq!(object["runs"]["gvi"].as_array().unwrap().len(), 1);
+    // The check on all members cannot be judged.
+    assert_eq!(object["checks"].as_array().unwrap().len(), 1);
+    let none = command("run", &file, &folder.0).args(["--run", "gvj"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&none.stderr).contains("gvi"));
+}
+
+#[test]
+fn only_an_expected_failure_is_no_failure() {
+    let folder = Folder::new("fails");
+    let runaway = POGO
+        .replace("g*(y1 + y2) + k/2*(y1 - y2 - l)^2", "-exp(y1^2)")
+        .replace("[8.88, 3.88]", "[1, 3]");
+    let file = folder.file("runaway.toml", &runaway);
+    let failed = command("run", &file, &folder.0).output().unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("t = "));
+    let expected = runaway.replace("energy.min > 125", "failed == 1 && final.t < 10");
+    let file = folder.file("expected.toml", &expected);
+    let output = command("run", &file, &folder.0).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("FAILED"));
+}
+
 /// Starts a run that would take hours, waits until it has recorded something, and sends it a signal.
 #[cfg(unix)]
 fn kill(signal: &str, folder: &Folder) -> std::process::ExitStatus {

@@ -7,6 +7,10 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks")
 }
 
+fn is_problem(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e == "toml")
+}
+
 /// What stands between two marks.
 fn between<'t>(text: &'t str, open: &str, close: char) -> impl Iterator<Item = &'t str> {
     text.split(open).skip(1).filter_map(move |rest| rest.split(close).next())
@@ -21,12 +25,12 @@ fn the_index_names_every_file() {
         }
         for file in std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path()) {
             let name = file.strip_prefix(home()).unwrap();
-            files.extend(name.to_str().filter(|n| n.ends_with(".toml")).map(str::to_owned));
+            files.extend(name.to_str().filter(|n| is_problem(n)).map(str::to_owned));
         }
     }
     let index = std::fs::read_to_string(home().join("README.md")).unwrap();
     let named: BTreeSet<String> =
-        between(&index, "](", ')').filter(|n| n.ends_with(".toml")).map(str::to_owned).collect();
+        between(&index, "](", ')').filter(|n| is_problem(n)).map(str::to_owned).collect();
     assert_eq!(named, files);
     for link in between(&index, "](", ')') {
         assert!(home().join(link).exists(), "nothing at {link}");
