@@ -24,6 +24,7 @@
 //! constrained, nonsmooth Hamiltonian systems, SIAM J. Sci. Comput. 34 (2012).
 
 mod complement;
+mod condition_estimate;
 mod conditioning;
 mod conserving;
 mod direct;
@@ -48,6 +49,7 @@ mod tangent;
 mod tolerances;
 mod variational;
 
+pub use condition_estimate::{ConditionEstimate, ConditionEstimator};
 pub use conditioning::{Conditioning, Scheme};
 pub use conserving::{Conserving, ConservingStepper, ConstraintSolver, ForceAverage};
 pub use direct::{ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper};

@@ -1,7 +1,10 @@
 //! Table 2: the number of unknowns and the condition numbers of both schemes, with multipliers and without.
 
 use nsm_model::Stepper;
-use nsm_vi::{Conditioning, Conserving, ForceAverage, NullSpace, Quadrature, Scheme, Segment};
+use nsm_vi::{
+    ConditionEstimator, Conditioning, Conserving, ForceAverage, NullSpace, Quadrature, Scheme,
+    Segment,
+};
 
 use super::Swing;
 use crate::{Effort, Expected, Findings, ScenarioError};
@@ -30,6 +33,7 @@ pub(super) fn condition(_: Effort) -> Result<Findings, ScenarioError> {
     findings.check("coordinates", n as f64, Expected::Near(276.0, 0.0));
     findings.check("constraints", m as f64, Expected::Near(154.0, 0.0));
     let (mut plain, mut scaled) = (Vec::new(), Vec::new());
+    let mut estimator = ConditionEstimator::new(system, Quadrature::Midpoint)?;
     for (h, bounds) in TABLE {
         let mut variational = NullSpace::reparametrised(h, Quadrature::Midpoint)
             .stepper_with(system, swing.mechanism.tree())?;
@@ -60,6 +64,9 @@ pub(super) fn condition(_: Effort) -> Result<Findings, ScenarioError> {
             let what = format!("{name}, multipliers, scaled, h = {h}");
             findings.check(what, value, Expected::AtMost(2e6));
         }
+        let share = estimator.estimate(segment(&first.q))?.scaled / a.scaled;
+        let what = format!("variational, scaled, estimated over exact, h = {h}");
+        findings.check(what, share, Expected::Within(0.5, 1.001));
         plain.push([h, a.multipliers]);
         scaled.push([h, a.scaled]);
     }
