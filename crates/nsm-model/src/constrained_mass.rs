@@ -93,7 +93,7 @@ impl ConstrainedMass {
             symmetric: true,
         };
         let built =
-            if regular { Kkt::new(&pattern) } else { Kkt::with_path(&pattern, KktPath::Full) };
+            if regular { Kkt::new(&pattern) } else { Kkt::with_path(&pattern, KktPath::Condensed) };
         let mut kkt = built.map_err(|error| misfit(&error))?;
         kkt.set_block(&values).map_err(|error| misfit(&error))?;
         Ok(Self {

@@ -26,8 +26,9 @@ pub(crate) struct Held<'a> {
     /// $-f_t$.
     rates: Vec<f64>,
     defect: Vec<f64>,
-    /// The last velocity and multipliers.
+    /// The last velocity and multipliers, and the tangent momentum that the velocity belongs to.
     pub(crate) velocity: Vec<f64>,
+    tangent: Vec<f64>,
     pub(crate) multipliers: Vec<f64>,
     dv: Vec<f64>,
     dmu: Vec<f64>,
@@ -50,6 +51,7 @@ impl<'a> Held<'a> {
             rates: vec![0.0; m],
             defect: vec![0.0; m],
             velocity: vec![0.0; n],
+            tangent: vec![f64::NAN; n],
             multipliers: vec![0.0; m],
             dv: vec![0.0; n],
             dmu: vec![0.0; m],
@@ -64,6 +66,7 @@ impl<'a> Held<'a> {
             return Ok(());
         }
         self.at_time = f64::NAN;
+        self.tangent.fill(f64::NAN);
         let rows = self.system.equalities();
         rows.gradients(q, t, &mut self.gradients);
         if self.rheonomic {
@@ -113,11 +116,16 @@ impl<'a> Held<'a> {
         } else {
             rows.add_transposed(&self.gradients, &self.multipliers, 1.0, p);
         }
+        self.tangent.copy_from_slice(p);
         Ok(())
     }
 
     /// The velocity of a tangent momentum, in `velocity`.
     pub(crate) fn velocity_of(&mut self, p: &[f64]) -> Result<(), LinearError> {
+        if self.tangent == p {
+            return Ok(());
+        }
+        self.tangent.copy_from_slice(p);
         self.mass.solve(p, &self.rates, &mut self.velocity, &mut self.dmu)
     }
 

@@ -51,8 +51,11 @@ impl<'a> Saddle<'a> {
         let pattern =
             KktPattern { unknowns: n, rows: m, block: pattern, gradients: &gradients, symmetric };
         let singular = !system.mass().massless().is_empty();
-        let built =
-            if singular { Kkt::with_path(&pattern, KktPath::Full) } else { Kkt::new(&pattern) };
+        let built = if singular {
+            Kkt::with_path(&pattern, KktPath::Condensed)
+        } else {
+            Kkt::new(&pattern)
+        };
         Ok(Self {
             system,
             kkt: built.map_err(|error| misfit(&error))?,

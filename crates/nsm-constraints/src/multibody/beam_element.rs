@@ -153,15 +153,19 @@ impl BeamElement {
     }
 
     /// $B_k q$ on the four vectors that strain $k$ couples.
+    #[inline]
     fn slope(&self, k: usize, vectors: &Vectors) -> [[f64; 3]; 4] {
         let (at, pattern) = STRAINS[k];
         let factor = 0.5 / self.length;
-        std::array::from_fn(|r| {
-            std::array::from_fn(|c| {
-                let sum: f64 = (0..4).map(|s| pattern[r][s] * vectors[at[s]][c]).sum();
-                factor * sum
-            })
-        })
+        let mut slope = [[0.0; 3]; 4];
+        for (row, weights) in slope.iter_mut().zip(pattern) {
+            for (weight, &vector) in weights.iter().zip(&at) {
+                for (sum, x) in row.iter_mut().zip(&vectors[vector]) {
+                    *sum += factor * weight * x;
+                }
+            }
+        }
+        slope
     }
 
     /// $\tfrac12 q^\top B_k q - \varepsilon_k^0$, from $B_k q$.

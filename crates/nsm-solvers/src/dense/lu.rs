@@ -1,5 +1,7 @@
 //! LU factorisation with partial pivoting of a square matrix of any size.
 
+use std::sync::Once;
+
 use faer::linalg::lu::partial_pivoting::factor as faer_lu;
 use faer::linalg::triangular_solve as triangular;
 use faer::{MatMut, MatRef, Par};
@@ -41,6 +43,19 @@ pub struct DenseLu {
 impl DenseLu {
     /// Workspace for `n` × `n` matrices.
     pub fn new(n: usize) -> Self {
+        // faer asks the system for the sizes of its caches, once: here and not in the first factorisation.
+        static CACHES: Once = Once::new();
+        if n > SMALL {
+            CACHES.call_once(|| {
+                let mut identity = Self::workspace(2 * SMALL);
+                identity.a.iter_mut().step_by(2 * SMALL + 1).for_each(|a| *a = 1.0);
+                identity.factor_stored(0.0).ok();
+            });
+        }
+        Self::workspace(n)
+    }
+
+    fn workspace(n: usize) -> Self {
         let large = if n > SMALL { n } else { 0 };
         let request = faer_lu::lu_in_place_scratch::<usize, f64>(
             large,

@@ -9,6 +9,8 @@
 //! * Where $A$ is diagonal or falls into small blocks (bodies), the multipliers solve the Schur
 //!   complement $S = G^\prime A^{-1} G^\top + C$, $S\lambda = G^\prime A^{-1}f - b$, and
 //!   $x = A^{-1}(f - G^\top\lambda)$. For a chain $S$ is banded: cost is linear in its length.
+//! * Where constraints concern few unknowns each (a rigid body or a node of a beam with redundant coordinates) but $A$ couples
+//!   them, those constraints are eliminated first, with their multipliers, and a smaller system is left.
 //! * Otherwise (1) is eliminated as a whole, dense, banded or sparse ([`LinearSystem`]).
 //!
 //! **Redundant rows.** If $S$ is singular because rows of $G^\prime$ depend on each other, a largest
@@ -16,13 +18,17 @@
 //! minimum norm among all that give the same force $G^\top\lambda$.
 
 mod blocks;
+mod clusters;
+mod condensed;
 mod diagonal;
 mod full;
+mod layout;
 mod products;
 mod rank;
 mod redundancy;
 mod schur;
 
+use condensed::Condensed;
 use diagonal::Diagonal;
 use full::Full;
 pub use rank::RowRank;
@@ -53,6 +59,8 @@ pub struct KktPattern<'a> {
 pub enum KktPath {
     /// Through the multipliers.
     Schur,
+    /// Local constraints first. Where rows are left out or a local elimination is singular, as a whole.
+    Condensed,
     /// As a whole.
     Full,
 }
@@ -112,17 +120,19 @@ pub struct Kkt {
 enum Path {
     Diagonal(Box<Diagonal>),
     Schur(Box<Schur>),
+    Condensed(Box<Condensed>),
     Full(Box<Full>),
 }
 
 impl Kkt {
     /// Analyses a pattern and chooses the cheaper path.
     pub fn new(pattern: &KktPattern<'_>) -> Result<Self, LinearError> {
-        let path = if Schur::suits(pattern) { KktPath::Schur } else { KktPath::Full };
-        Self::with_path(pattern, path)
+        let schur = Schur::suits(pattern);
+        Self::with_path(pattern, if schur { KktPath::Schur } else { KktPath::Condensed })
     }
 
-    /// Analyses a pattern for a given path. [`KktPath::Schur`] needs $A$ to be invertible.
+    /// Analyses a pattern for a given path. [`KktPath::Schur`] needs $A$ to be invertible; [`KktPath::Condensed`] becomes
+    /// [`KktPath::Full`] where it would not save time.
     pub fn with_path(pattern: &KktPattern<'_>, path: KktPath) -> Result<Self, LinearError> {
         let (n, m) = (pattern.unknowns, pattern.rows);
         check(pattern)?;
@@ -134,6 +144,10 @@ impl Kkt {
                 Path::Diagonal(Box::new(Diagonal::new(&pattern)?))
             }
             KktPath::Schur => Path::Schur(Box::new(Schur::new(&pattern)?)),
+            KktPath::Condensed => match Condensed::new(&pattern)? {
+                Some(condensed) => Path::Condensed(Box::new(condensed)),
+                None => Path::Full(Box::new(Full::new(&pattern)?)),
+            },
             KktPath::Full => Path::Full(Box::new(Full::new(&pattern)?)),
         };
         Ok(Self {
@@ -170,15 +184,18 @@ impl Kkt {
     pub fn path(&self) -> KktPath {
         match self.path {
             Path::Diagonal(_) | Path::Schur(_) => KktPath::Schur,
+            Path::Condensed(_) => KktPath::Condensed,
             Path::Full(_) => KktPath::Full,
         }
     }
 
-    /// The linear system behind the path: that of $\lambda$ for [`KktPath::Schur`], else (1) itself.
+    /// The linear system behind the path: that of $\lambda$ for [`KktPath::Schur`], what is left for
+    /// [`KktPath::Condensed`], else (1) itself.
     pub fn linear_system(&self) -> &LinearSystem {
         match &self.path {
             Path::Diagonal(diagonal) => diagonal.system(),
             Path::Schur(schur) => schur.system(),
+            Path::Condensed(condensed) => condensed.system(),
             Path::Full(full) => full.system(),
         }
     }
@@ -192,7 +209,7 @@ impl Kkt {
         match &mut self.path {
             Path::Diagonal(diagonal) => diagonal.set_block(a),
             Path::Schur(schur) => schur.set_block(a),
-            Path::Full(_) => Ok(()),
+            Path::Condensed(_) | Path::Full(_) => Ok(()),
         }
     }
 
@@ -262,6 +279,9 @@ impl Kkt {
                 diagonal.factorise(&self.g, &self.g_lower, &self.c, dropped)
             }
             Path::Schur(schur) => schur.factorise(&self.g, &self.g_lower, &self.c, dropped),
+            Path::Condensed(condensed) => {
+                condensed.factorise(&self.a, &self.g, &self.g_lower, &self.c, dropped)
+            }
             Path::Full(full) => full.factorise(&self.a, &self.g, &self.g_lower, &self.c, dropped),
         }
     }
@@ -382,6 +402,7 @@ impl Kkt {
         match &mut self.path {
             Path::Diagonal(diagonal) => diagonal.solve(&self.g_lower, f, b, dropped, x, lambda),
             Path::Schur(schur) => schur.solve(&self.g_lower, f, b, dropped, x, lambda),
+            Path::Condensed(condensed) => condensed.solve(f, b, dropped, x, lambda),
             Path::Full(full) => full.solve(f, b, dropped, x, lambda),
         }
     }

@@ -98,7 +98,7 @@ impl LinearSystem {
         entries: &[(usize, usize)],
         structure: Structure<'_>,
     ) -> Result<Self, LinearError> {
-        Self::with_method(n, entries, structure, choice::choose(n, entries, structure)?)
+        Self::with_method(n, entries, structure, choice::choose(n, entries, structure)?.0)
     }
 
     /// System of `n` unknowns without a pattern: values are the row-major matrix.
@@ -332,6 +332,15 @@ impl Factor {
             },
         }
     }
+}
+
+/// Estimated nanoseconds to eliminate a system of this pattern by its cheapest method.
+pub(crate) fn cost(
+    n: usize,
+    entries: &[(usize, usize)],
+    structure: Structure<'_>,
+) -> Result<f64, LinearError> {
+    choice::choose(n, entries, structure).map(|(_, cost)| cost)
 }
 
 fn scatter(slots: &[usize], mirror: &[(usize, usize)], values: &[f64], storage: &mut [f64]) {

@@ -1,6 +1,8 @@
 //! Random matrices of prescribed rank and scaling, from a seed.
 #![allow(dead_code, reason = "each test binary uses its own share of these helpers")]
 
+pub(crate) mod beam;
+
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rand_pcg::Pcg64Mcg;

@@ -5,6 +5,7 @@
 //! (\[GO\] section 6, penalty $10^3$). Both find the same step; the first needs a third of the iterations.
 
 use nsm_model::{StepError, System, SystemError, motion_without_inertia};
+use nsm_solvers::kkt::{Kkt, KktPath, KktPattern};
 use nsm_solvers::small::norm_inf;
 use nsm_solvers::{LinearError, LinearSystem, Structure};
 
@@ -60,16 +61,17 @@ pub(super) struct Solver<'a> {
     pub(super) equations: Equations<'a>,
     kind: ConstraintSolver,
     tolerances: Tolerances,
-    matrix: LinearSystem,
+    matrix: Matrix,
     values: Vec<f64>,
-    /// Values of the matrix before those of the constraints.
-    interior: usize,
     /// The end of the step, and $\Lambda = \tfrac{h^2}2\lambda$.
     pub(super) x: Vec<f64>,
     pub(super) multipliers: Vec<f64>,
     guess: Vec<f64>,
     guessed: Vec<f64>,
     rhs: Vec<f64>,
+    b: Vec<f64>,
+    /// The last Newton step of positions and multipliers.
+    step: (Vec<f64>, Vec<f64>),
     scratch: Vec<f64>,
     r: Vec<f64>,
     /// Present where there are equalities; tells which of them are redundant.
@@ -77,6 +79,13 @@ pub(super) struct Solver<'a> {
     /// Present where the mass is regular.
     frozen: Option<Frozen>,
     pub(super) residual: f64,
+}
+
+/// The matrix of positions alone, or of positions and multipliers.
+#[derive(Debug)]
+enum Matrix {
+    Positions(Box<LinearSystem>),
+    Both(Box<Kkt>),
 }
 
 impl<'a> Solver<'a> {
@@ -88,37 +97,43 @@ impl<'a> Solver<'a> {
         let system = equations.system;
         let (n, rows) = (system.dimension(), system.equalities());
         let m = rows.len();
-        let mut pattern = equations.pattern();
-        let interior = pattern.len();
-        let size = match kind {
-            ConstraintSolver::Augmented { .. } => n,
+        let pattern = equations.pattern();
+        let matrix = match kind {
+            ConstraintSolver::Augmented { .. } => {
+                LinearSystem::new(n, &pattern, Structure::General)
+                    .map(|matrix| Matrix::Positions(Box::new(matrix)))
+            }
             ConstraintSolver::Simultaneous => {
-                for i in 0..m {
-                    pattern.extend(rows.columns(i).iter().map(|&c| (c, n + i)));
-                }
-                for i in 0..m {
-                    pattern.extend(rows.columns(i).iter().map(|&c| (n + i, c)));
-                }
-                pattern.extend((n..n + m).map(|i| (i, i)));
-                n + m
+                let columns = |i| rows.columns(i).iter().map(move |&c| (i, c));
+                let gradients: Vec<_> = (0..m).flat_map(columns).collect();
+                let block = &pattern[..];
+                let pattern = KktPattern {
+                    unknowns: n,
+                    rows: m,
+                    block,
+                    gradients: &gradients,
+                    symmetric: false,
+                };
+                Kkt::with_path(&pattern, KktPath::Condensed)
+                    .map(|matrix| Matrix::Both(Box::new(matrix)))
             }
         };
-        let misfit = |error: LinearError| SystemError::DoesNotFit {
+        let matrix = matrix.map_err(|error| SystemError::DoesNotFit {
             method: "the conserving step",
             why: error.to_string(),
-        };
-        let matrix = LinearSystem::new(size, &pattern, Structure::General).map_err(misfit)?;
+        })?;
         Ok(Self {
             kind,
             tolerances,
             matrix,
             values: vec![0.0; pattern.len()],
-            interior,
             x: vec![0.0; n],
             multipliers: vec![0.0; m],
             guess: vec![0.0; n],
             guessed: vec![0.0; m],
-            rhs: vec![0.0; size],
+            rhs: vec![0.0; n],
+            b: vec![0.0; m],
+            step: (vec![0.0; n], vec![0.0; m]),
             scratch: vec![0.0; n],
             r: vec![0.0; n],
             held: if m == 0 { None } else { Some(Held::new(system)?) },
@@ -162,14 +177,12 @@ impl<'a> Solver<'a> {
             self.x.copy_from_slice(&self.guess);
             self.multipliers.copy_from_slice(&self.guessed);
         }
-        let n = self.x.len();
         let (mut last, mut fresh) = (f64::INFINITY, true);
         let mut scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.equations.evaluate(start, &self.x);
-            self.equations.evaluate_end(start, &self.x);
             self.newton_step(start, fresh).map_err(|error| self.failure(start.t, error))?;
-            let (dx, dl) = self.rhs.split_at(n);
+            let (dx, dl) = &self.step;
             let before = last;
             last = norm_inf(dx);
             for (x, d) in self.x.iter_mut().zip(dx) {
@@ -199,35 +212,26 @@ impl<'a> Solver<'a> {
         Err(self.not_converged(start.t, self.tolerances.iterations, last))
     }
 
-    /// Leaves the Newton step of positions and multipliers in `rhs`, by a `fresh` matrix or by the last one.
+    /// Leaves the Newton step of positions and multipliers in `step`, by a `fresh` matrix or by the last one.
     fn newton_step(&mut self, start: Start<'_>, fresh: bool) -> Result<(), LinearError> {
-        let (n, m) = (self.x.len(), self.multipliers.len());
+        let Matrix::Both(matrix) = &mut self.matrix else { return Err(LinearError::NotFactorised) };
         self.equations.residual(start, &self.x, &self.multipliers, &mut self.r, &mut self.scratch);
         for (rhs, r) in self.rhs.iter_mut().zip(&self.r) {
             *rhs = -r;
         }
-        let independent = self.held.as_ref().map_or(&[][..], |held| held.independent());
-        // A redundant row holds by the others: it says Λᵢ = 0 instead.
-        for i in 0..m {
-            let value = if independent[i] { self.equations.f[i] } else { self.multipliers[i] };
-            self.rhs[n + i] = -value;
+        for (b, f) in self.b.iter_mut().zip(&self.equations.f) {
+            *b = -f;
         }
         if fresh {
-            let (inside, border) = self.values.split_at_mut(self.interior);
-            self.equations.jacobian(start, &self.x, &self.multipliers, 0.0, inside);
-            let rows = self.equations.system.equalities();
-            let (columns, border) = border.split_at_mut(rows.entries());
-            let (lines, diagonal) = border.split_at_mut(rows.entries());
-            columns.copy_from_slice(&self.equations.averaged);
-            lines.copy_from_slice(&self.equations.end);
-            diagonal.fill(0.0);
-            for i in (0..m).filter(|&i| !independent[i]) {
-                lines[rows.span(i)].fill(0.0);
-                diagonal[i] = 1.0;
-            }
-            self.matrix.factorise(&self.values)?;
+            // A redundant row holds by the others, and its multiplier stays zero.
+            let independent = self.held.as_ref().map_or(&[][..], |held| held.independent());
+            self.equations.evaluate_end(start, &self.x);
+            self.equations.jacobian(start, &self.x, &self.multipliers, 0.0, &mut self.values);
+            matrix.set_block(&self.values)?;
+            let (columns, lines) = (&self.equations.averaged, &self.equations.end);
+            matrix.factorise_active(columns, lines, &[], independent)?;
         }
-        self.matrix.solve_in_place(&mut self.rhs)
+        matrix.solve(&self.rhs, &self.b, &mut self.step.0, &mut self.step.1)
     }
 
     fn augmented(
@@ -264,10 +268,7 @@ impl<'a> Solver<'a> {
                 for (rhs, r) in self.rhs.iter_mut().zip(&self.r) {
                     *rhs = -r;
                 }
-                self.matrix
-                    .factorise(&self.values)
-                    .and_then(|()| self.matrix.solve_in_place(&mut self.rhs))
-                    .map_err(|error| self.failure(start.t, error))?;
+                self.position_step().map_err(|error| self.failure(start.t, error))?;
                 before = last;
                 last = norm_inf(&self.rhs);
                 for (x, d) in self.x.iter_mut().zip(&self.rhs) {
@@ -285,6 +286,15 @@ impl<'a> Solver<'a> {
             }
         }
         Err(self.not_converged(start.t, total, worst))
+    }
+
+    /// Solves for the step of the positions alone, in `rhs`.
+    fn position_step(&mut self) -> Result<(), LinearError> {
+        let Matrix::Positions(matrix) = &mut self.matrix else {
+            return Err(LinearError::NotFactorised);
+        };
+        matrix.factorise(&self.values)?;
+        matrix.solve_in_place(&mut self.rhs)
     }
 
     fn names(&self) -> &'a System {
