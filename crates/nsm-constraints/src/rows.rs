@@ -8,6 +8,8 @@
 use std::any::Any;
 use std::ops::Range;
 
+use nsm_solvers::small::{sparse_axpy, sparse_dot};
+
 use crate::affine::AffineRows;
 use crate::rods::{self, PlaneRod};
 use crate::{Affine, ConstraintError, Field, Rod};
@@ -308,35 +310,29 @@ impl Rows {
     /// Writes $G v$ from gradient values.
     pub fn multiply(&self, gradients: &[f64], v: &[f64], out: &mut [f64]) {
         for (product, row) in out.iter_mut().zip(self.starts.windows(2)) {
-            let (gradient, columns) = (&gradients[row[0]..row[1]], &self.columns[row[0]..row[1]]);
-            *product = gradient.iter().zip(columns).map(|(g, &c)| g * v[c]).sum();
+            let row = row[0]..row[1];
+            *product = sparse_dot(&gradients[row.clone()], &self.columns[row], v);
         }
     }
 
     /// $\nabla g_i \cdot v$ from gradient values.
     pub fn row_dot(&self, i: usize, gradients: &[f64], v: &[f64]) -> f64 {
-        gradients[self.span(i)].iter().zip(self.columns(i)).map(|(g, &c)| g * v[c]).sum()
+        sparse_dot(&gradients[self.span(i)], self.columns(i), v)
     }
 
     /// Adds $s\\,G^\top \lambda$ to `out`, from gradient values.
     pub fn add_transposed(&self, gradients: &[f64], lambda: &[f64], s: f64, out: &mut [f64]) {
         for (&multiplier, row) in lambda.iter().zip(self.starts.windows(2)) {
             if multiplier != 0.0 {
-                let w = s * multiplier;
-                let (gradient, columns) =
-                    (&gradients[row[0]..row[1]], &self.columns[row[0]..row[1]]);
-                for (g, &c) in gradient.iter().zip(columns) {
-                    out[c] += w * g;
-                }
+                let row = row[0]..row[1];
+                sparse_axpy(s * multiplier, &gradients[row.clone()], &self.columns[row], out);
             }
         }
     }
 
     /// Adds $s\\,\nabla g_i$ to `out`, from gradient values.
     pub fn add_row(&self, i: usize, gradients: &[f64], s: f64, out: &mut [f64]) {
-        for (g, &c) in gradients[self.span(i)].iter().zip(self.columns(i)) {
-            out[c] += s * g;
-        }
+        sparse_axpy(s, &gradients[self.span(i)], self.columns(i), out);
     }
 }
 

@@ -339,6 +339,24 @@ fn the_largest_entry_is_found_wherever_it_stands() {
 }
 
 #[test]
+fn sparse_vectors_are_full_ones_with_zeros() {
+    use nsm_solvers::small::{axpy, dot, sparse_axpy, sparse_dot};
+    let y: Vec<f64> = (0..12).map(|i| 1.0 / f64::from(i + 1)).collect();
+    let order = [7, 2, 11, 0, 5, 9, 3, 1, 10];
+    for entries in 0..=order.len() {
+        let columns = &order[..entries];
+        let x: Vec<f64> = (0..entries).map(|k| k as f64 - 2.5).collect();
+        let mut full = vec![0.0; 12];
+        columns.iter().zip(&x).for_each(|(&c, x)| full[c] = *x);
+        assert!((sparse_dot(&x, columns, &y) - dot(&full, &y)).abs() < 1e-15);
+        let (mut sum, mut expected) = (y.clone(), y.clone());
+        sparse_axpy(-0.7, &x, columns, &mut sum);
+        axpy(-0.7, &full, &mut expected);
+        assert_eq!(sum, expected);
+    }
+}
+
+#[test]
 fn wrong_lengths_are_errors() {
     let size = |r: Result<(), LinearError>| assert!(matches!(r, Err(LinearError::Size { .. })));
     size(lu::factor(2, &mut [0.0; 3], &mut [0; 2], 0.0).map(|_| ()));

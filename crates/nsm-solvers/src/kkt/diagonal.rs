@@ -7,6 +7,7 @@ use super::KktPattern;
 use super::products::Products;
 use crate::error::LinearError;
 use crate::linear_system::{LinearSystem, Structure};
+use crate::small;
 
 #[derive(Debug, Clone)]
 pub(super) struct Diagonal {
@@ -18,6 +19,8 @@ pub(super) struct Diagonal {
     starts: Vec<usize>,
     columns: Vec<usize>,
     y: Vec<f64>,
+    /// The diagonal of $S$.
+    squares: Vec<f64>,
     products: Products,
     system: LinearSystem,
     values: Vec<f64>,
@@ -44,7 +47,8 @@ impl Diagonal {
         for (e, &(i, k)) in gradients.iter().enumerate() {
             for &other in &of_column[k] {
                 let j = gradients[other].0;
-                if !pattern.symmetric || j <= i {
+                // The diagonal is summed along the rows.
+                if j < i || !pattern.symmetric && j > i {
                     terms.push((i, j, e, other));
                 }
             }
@@ -60,6 +64,7 @@ impl Diagonal {
             starts: (0..=pattern.rows).map(start).collect(),
             columns: gradients.iter().map(|&(_, k)| k).collect(),
             y: vec![0.0; gradients.len()],
+            squares: vec![0.0; pattern.rows],
             system: LinearSystem::new(pattern.rows, products.positions(), structure)?,
             values: vec![0.0; products.positions().len()],
             products,
@@ -95,10 +100,19 @@ impl Diagonal {
         c: &[f64],
         dropped: &[bool],
     ) -> Result<(), LinearError> {
-        for ((y, g), &k) in self.y.iter_mut().zip(g).zip(&self.columns) {
-            *y = g * self.weights[k];
+        let mut rest = &mut self.y[..];
+        let rows = self.starts.windows(2).zip(&mut self.squares).zip(c);
+        for ((row, square), c) in rows {
+            let (y, after) = rest.split_at_mut(row[1] - row[0]);
+            let (g, g_lower) = (&g[row[0]..row[1]], &g_lower[row[0]..row[1]]);
+            *square = *c;
+            for (((y, g), l), &k) in y.iter_mut().zip(g).zip(g_lower).zip(&self.columns[row[0]..]) {
+                *y = g * self.weights[k];
+                *square += l * *y;
+            }
+            rest = after;
         }
-        self.products.evaluate(g_lower, &self.y, c, dropped, &mut self.values);
+        self.products.evaluate(g_lower, &self.y, &self.squares, dropped, &mut self.values);
         self.system.factorise(&self.values)
     }
 
@@ -115,11 +129,8 @@ impl Diagonal {
             *x = f * w;
         }
         for ((l, b), row) in lambda.iter_mut().zip(b).zip(self.starts.windows(2)) {
-            let mut sum = -b;
-            for (g, &k) in g_lower[row[0]..row[1]].iter().zip(&self.columns[row[0]..row[1]]) {
-                sum += g * x[k];
-            }
-            *l = sum;
+            let row = row[0]..row[1];
+            *l = small::sparse_dot(&g_lower[row.clone()], &self.columns[row], x) - b;
         }
         self.subtract_reaction(dropped, x, lambda)
     }
@@ -149,9 +160,8 @@ impl Diagonal {
         }
         self.system.solve_in_place(lambda)?;
         for (l, row) in lambda.iter().zip(self.starts.windows(2)) {
-            for (y, &k) in self.y[row[0]..row[1]].iter().zip(&self.columns[row[0]..row[1]]) {
-                x[k] -= y * l;
-            }
+            let row = row[0]..row[1];
+            small::sparse_axpy(-l, &self.y[row.clone()], &self.columns[row], x);
         }
         Ok(())
     }

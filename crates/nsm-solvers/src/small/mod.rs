@@ -66,6 +66,42 @@ pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// $\sum_k x_k\\,y_{c_k}$: a sparse vector, given by values and columns, with a full one.
+///
+/// # Panics
+/// If a column lies outside `y`.
+#[inline]
+pub fn sparse_dot(x: &[f64], columns: &[usize], y: &[f64]) -> f64 {
+    let ((x4, x), (c4, columns)) = (x.as_chunks::<4>(), columns.as_chunks::<4>());
+    let mut sum = 0.0;
+    for (x, c) in x4.iter().zip(c4) {
+        for l in 0..4 {
+            sum += x[l] * y[c[l]];
+        }
+    }
+    for (x, &c) in x.iter().zip(columns) {
+        sum += x * y[c];
+    }
+    sum
+}
+
+/// $y_{c_k} \leftarrow y_{c_k} + \alpha x_k$: adds a sparse vector, given by values and columns, to a full one.
+///
+/// # Panics
+/// If a column lies outside `y`.
+#[inline]
+pub fn sparse_axpy(alpha: f64, x: &[f64], columns: &[usize], y: &mut [f64]) {
+    let ((x4, x), (c4, columns)) = (x.as_chunks::<4>(), columns.as_chunks::<4>());
+    for (x, c) in x4.iter().zip(c4) {
+        for l in 0..4 {
+            y[c[l]] += alpha * x[l];
+        }
+    }
+    for (x, &c) in x.iter().zip(columns) {
+        y[c] += alpha * x;
+    }
+}
+
 /// $y \leftarrow Ax$ for a row-major matrix with `y.len()` rows and `x.len()` columns.
 ///
 /// # Panics
