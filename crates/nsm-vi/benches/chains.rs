@@ -1,8 +1,8 @@
 //! Cost of a step of a hanging chain of point masses joined by rods, by the number of links, and of a beam on a hinge,
 //! by the number of elements: its mass is singular and couples neighbours.
 //!
-//! One iteration is the first second, a thousand steps of $h = 10^{-3}$ from stretched out sideways; criterion's throughput counts
-//! steps.
+//! One iteration is the first second, a thousand steps of $h = 10^{-3}$ from stretched out sideways, or the second after the
+//! chain has whipped about for half a minute; criterion's throughput counts steps.
 #![allow(missing_docs)] // Criterion's macros define undocumented functions.
 
 use std::hint::black_box;
@@ -16,6 +16,8 @@ use nsm_vi::{Conserving, NullSpace, Quadrature, Variational};
 
 const H: f64 = 1e-3;
 const STEPS: usize = 1000;
+/// Steps until a chain whips about.
+const BEFORE: usize = 30_000;
 
 fn chain(links: usize) -> (System, State) {
     let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * links]).unwrap());
@@ -77,6 +79,21 @@ fn chains(c: &mut Criterion) {
     }
 }
 
+fn whipping_chains(c: &mut Criterion) {
+    for links in [1, 2, 5, 20, 100] {
+        let (system, mut start) = chain(links);
+        let mut stepper = Variational::new(H, Quadrature::Midpoint).stepper(&system).unwrap();
+        for _ in 0..BEFORE {
+            stepper.step(&mut start).unwrap();
+        }
+        run(c, ("whipping pendulum", "midpoint", links), stepper, &start);
+        let stepper = Variational::new(H, Quadrature::Verlet).stepper(&system).unwrap();
+        run(c, ("whipping pendulum", "Verlet", links), stepper, &start);
+        let stepper = Conserving::new(H).stepper(&system).unwrap();
+        run(c, ("whipping pendulum", "conserving", links), stepper, &start);
+    }
+}
+
 fn beam(elements: usize) -> (System, State) {
     let stiffness = SectionStiffness {
         shear: [175_480.0; 2],
@@ -112,6 +129,6 @@ criterion_group! {
         .sample_size(10)
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1));
-    targets = chains, beams
+    targets = chains, whipping_chains, beams
 }
 criterion_main!(benches);

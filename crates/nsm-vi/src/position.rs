@@ -141,11 +141,6 @@ impl<'a> PositionUpdate<'a> {
         })
     }
 
-    /// Gradients of the equalities at the start of the step.
-    pub(crate) fn equality_gradients(&self) -> &[f64] {
-        &self.start.f
-    }
-
     /// Solves the update; the result is in `x`, `impulse`, `lambda`, `nu`. Returns the iterations.
     pub(crate) fn solve(
         &mut self,

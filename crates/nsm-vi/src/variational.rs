@@ -51,6 +51,7 @@ impl Variational {
             multipliers: vec![0.0; m],
             node: vec![0.0; n],
             xi: vec![0.0; m],
+            reaction: vec![0.0; n],
             left: (vec![f64::NAN; n], vec![0.0; n]),
             events: Events::default(),
         })
@@ -64,8 +65,9 @@ pub struct VariationalStepper<'a> {
     h: f64,
     multipliers: Vec<f64>,
     node: Vec<f64>,
-    /// Multipliers that made the last momentum tangent, and the position and momentum it ended with.
+    /// Multipliers $\xi$ and impulse $F\xi$ that made the last momentum tangent, and the position and momentum it ended with.
     xi: Vec<f64>,
+    reaction: Vec<f64>,
     left: (Vec<f64>, Vec<f64>),
     events: Events,
 }
@@ -93,19 +95,28 @@ impl VariationalStepper<'_> {
 
     /// Puts both sides of the node together where the step began.
     fn close_node(&mut self, state: &State) {
-        let nu = &self.kernel.position.nu;
+        let (kernel, half) = (&self.kernel, 0.5 * self.h);
+        let (nu, impulse) = (&kernel.position.nu, &kernel.position.impulse);
         if !(self.left.0 == state.q && self.left.1 == state.p) {
             // A fresh start: half of the node is all there is, and its other half is the same.
             self.xi.copy_from_slice(nu);
+            self.reaction.copy_from_slice(impulse);
         }
-        self.node.copy_from_slice(&state.p);
-        let rows = self.kernel.system.equalities();
-        let gradients = self.kernel.position.equality_gradients();
-        for (i, (nu, xi)) in nu.iter().zip(&self.xi).enumerate() {
-            self.multipliers[i] = -(nu + xi) / self.h;
-            rows.add_row(i, gradients, 0.5 * (nu - xi), &mut self.node);
+        for ((lambda, nu), xi) in self.multipliers.iter_mut().zip(nu).zip(&self.xi) {
+            *lambda = -(nu + xi) / self.h;
         }
-        self.xi.copy_from_slice(self.kernel.tangent.equality_multipliers());
+        self.xi.copy_from_slice(kernel.tangent.equality_multipliers());
+        if nu.is_empty() {
+            self.node.copy_from_slice(&state.p);
+            return;
+        }
+        let slopes = kernel.lagrangian.left.iter().zip(&kernel.lagrangian.right);
+        let ends = state.p.iter().zip(&kernel.p).zip(impulse).zip(slopes);
+        let nodes = self.node.iter_mut().zip(&mut self.reaction);
+        for ((node, reaction), (((p, new), impulse), (a, b))) in nodes.zip(ends) {
+            *node = p + 0.5 * (impulse - *reaction);
+            *reaction = new - (p - half * (a + b) + impulse);
+        }
     }
 }
 
