@@ -4,9 +4,8 @@
 //! constraints. Its matrix $h F(x)^\top M^{-1} F(q)$ differs by $O(h)$ from the one at the start,
 //! which is factorised already: the momentum was made tangent with it. Each iteration with
 //! that one gains some three digits, one and a half where a chain whips about, and costs no more than the values of the
-//! constraints and a solve; impulses extrapolated from the last three steps leave little to gain. Making and factorising the
-//! unsymmetric matrix would cost as much as the iterations that it saves. RATTLE is usually solved like this, one constraint
-//! after another; here all at once.
+//! constraints and a solve; impulses extrapolated from the last three steps leave little to gain. RATTLE is usually solved like
+//! this, one constraint after another; here all at once.
 
 use nsm_constraints::Rows;
 
