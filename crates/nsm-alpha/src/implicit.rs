@@ -133,7 +133,7 @@ impl<'a> Implicit<'a> {
         let w = s / self.scale;
         // The balance is judged by the velocity that it leaves undetermined, at position level too.
         let balance = if index == Index::One { w } else { h / self.scale };
-        let mut iterations = 0;
+        let (mut iterations, mut settled) = (0, false);
         loop {
             let (residual, culprit) = self.residual(index, balance, rows, intermediate);
             if !residual.is_finite() {
@@ -146,6 +146,11 @@ impl<'a> Implicit<'a> {
             // A prediction within the tolerance is still improved once: at position level what it
             // leaves open is an acceleration over h².
             if residual <= self.newton.tolerance && (iterations > 0 || residual <= f64::EPSILON) {
+                break;
+            }
+            // Stiff forces amplify the rounding of positions: where these no longer change, what is left of the balance is
+            // that.
+            if settled && culprit < n {
                 break;
             }
             if iterations == self.newton.iterations {
@@ -174,6 +179,9 @@ impl<'a> Implicit<'a> {
             }
             let (x, mu) = self.saddle.rhs();
             let end = &mut self.end;
+            let size = norm_inf(&end.q).max(h * norm_inf(&end.v));
+            let change = norm_inf(x) * c_q.max(h * c_v);
+            settled = iterations > 1 && change <= 4.0 * f64::EPSILON * size;
             for i in 0..n {
                 end.q[i] += c_q * x[i];
                 end.v[i] += c_v * x[i];

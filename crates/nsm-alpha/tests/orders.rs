@@ -7,7 +7,8 @@ use std::f64::consts::{PI, TAU};
 use common::problems::{Problem, braiding_machine, cam};
 use common::{distance, orders, run};
 use nsm_alpha::{ClassicalAlpha, EventDriven, Index, Nsga, Variant};
-use nsm_model::{State, Stepper};
+use nsm_constraints::{LineSpring, Spring};
+use nsm_model::{Mass, State, Stepper, System};
 
 const RHO: f64 = 0.8;
 
@@ -129,4 +130,25 @@ fn the_active_variant_is_thousands_of_times_closer_on_the_braiding_machine() {
     let (published, published_loss) = angle(Variant::Published);
     assert!(active < 1e-6 && loss.abs() < 1e-5);
     assert!(published > 1000.0 * active && published_loss > 0.02);
+}
+
+/// Two masses on a spring whose force, for positions rounded to their last digit, is known to 1e-7 only.
+#[test]
+fn stiff_forces_do_not_keep_a_step_from_being_solved() {
+    let system = System::new(Mass::diagonal(&[1.0, 1e-6]).unwrap())
+        .with_potential("link", LineSpring::new(0, 1, 1e9, 0.0).unwrap())
+        .unwrap()
+        .with_potential("well", Spring::to_anchor(&[0], &[-2.0], 100.0, 2.0).unwrap())
+        .unwrap();
+    let start = State::new(&system, &[1.0, 1.0], &[0.0, 0.0]).unwrap();
+    let (h, end) = (2e-3, 2.0);
+    let exact = (10.0_f64 / (1.0_f64 + 1e-6).sqrt() * end).cos();
+    for index in [Index::Three, Index::Two, Index::One] {
+        let method = ClassicalAlpha::new(h, index, RHO).unwrap();
+        let (state, _) = run(&system, &mut method.stepper(&system, &start).unwrap(), &start, end);
+        assert!(distance(&state.q, &[exact; 2]) < 2e-3, "{index:?}: {:?} {exact}", state.q);
+    }
+    let method = Nsga::new(h, RHO).unwrap();
+    let (state, _) = run(&system, &mut method.stepper(&system, &start).unwrap(), &start, end);
+    assert!(distance(&state.q, &[exact; 2]) < 2e-3, "{:?} {exact}", state.q);
 }

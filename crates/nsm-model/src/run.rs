@@ -99,7 +99,7 @@ where
 /// Number of steps of size `h` that lead from `start` to `end`, to the nearest step.
 ///
 /// # Errors
-/// If the step is not positive and finite, or the end lies before the start.
+/// If the step is not positive and finite, the end lies before the start, or there are more steps than anybody can wait for.
 pub fn steps_between(start: f64, end: f64, h: f64) -> Result<usize, SystemError> {
     if !(h.is_finite() && h > 0.0) {
         return Err(SystemError::Parameter {
@@ -109,11 +109,18 @@ pub fn steps_between(start: f64, end: f64, h: f64) -> Result<usize, SystemError>
         });
     }
     let steps = ((end - start) / h).round();
-    if !(0.0..1e15).contains(&steps) {
+    if steps.is_nan() || steps < 0.0 || !end.is_finite() {
         return Err(SystemError::Parameter {
             what: "the end time",
             must: "finite and not before the start",
             value: end,
+        });
+    }
+    if steps >= 1e15 {
+        return Err(SystemError::Parameter {
+            what: "the number of steps to the end time",
+            must: "below 1e15",
+            value: steps,
         });
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just bounded
@@ -230,5 +237,7 @@ mod tests {
         }
         assert!(steps_between(0.0, -1.0, 0.1).is_err());
         assert!(steps_between(0.0, f64::NAN, 0.1).is_err());
+        let error = steps_between(0.0, 1.0, 1e-300).unwrap_err().to_string();
+        assert!(error.starts_with("the number of steps to the end time is"), "{error}");
     }
 }

@@ -229,6 +229,9 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     if effort == Effort::Quick && entry.claims.is_empty() && entry.failure.is_none() {
         entry.missing = Some("its runs are too long for --quick".to_owned());
     }
+    if effort == Effort::Full && entry.claims.is_empty() && entry.failure.is_none() {
+        entry.failure = Some("the file states nothing to check: add an `[[expect]]`".to_owned());
+    }
     let drawn = shown(&results, DRAWN);
     let scene = |r: &&RunResult| (r.name.clone(), Scene::of(&problem, r));
     entry.scenes = shown(&results, FILMED).iter().map(scene).collect();

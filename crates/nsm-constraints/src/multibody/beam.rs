@@ -10,6 +10,7 @@ use super::mechanism::Mechanism;
 use super::node::{NodeId, Pose};
 use super::section::{SectionMass, SectionStiffness};
 use crate::ConstraintError;
+use crate::distance::{norm, positive};
 
 /// A beam of one cross-section, by the poses of its nodes where it is free of stress.
 ///
@@ -70,6 +71,11 @@ impl Mechanism {
             return Err(MechanismError::NoElements { beam: name.to_owned() });
         }
         let named = |source| MechanismError::Part { name: name.to_owned(), source };
+        for pair in beam.nodes.windows(2) {
+            let [a, b] = [0, 1].map(|end| pair[end].position);
+            let length = norm(&[b[0] - a[0], b[1] - a[1], b[2] - a[2]]);
+            positive("the length of a beam's element", length).map_err(named)?;
+        }
         let mut poses = Vec::with_capacity(beam.nodes.len());
         for (k, pose) in beam.nodes.iter().enumerate() {
             let node = node_name(name, k);

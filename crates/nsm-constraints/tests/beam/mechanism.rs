@@ -134,3 +134,17 @@ fn what_is_wrong_with_a_beam_is_said_by_name_and_leaves_the_mechanism_as_it_was(
     );
     assert!(load(&[]).starts_with("`push`: "));
 }
+
+#[test]
+fn a_beam_between_coincident_ends_is_said_to_have_no_length() {
+    // Directors along such a beam cannot be found either, which says less.
+    let mut bad = beam(3);
+    for node in &mut bad.nodes {
+        node.position = [1.0, 2.0, 3.0];
+        node.directors = [[f64::NAN; 3]; 3];
+    }
+    assert_eq!(
+        Mechanism::new().add_beam("boom", &bad).unwrap_err().to_string(),
+        "`boom`: the length of a beam's element must be positive and finite, got 0"
+    );
+}
