@@ -94,6 +94,7 @@ impl<'a> Held<'a> {
     /// Makes `p` tangent; `velocity` is the one that belongs to it, `multipliers` the $\mu$ of
     /// $p \leftarrow p + F\mu$.
     pub(crate) fn project(&mut self, p: &mut [f64]) -> Result<(), LinearError> {
+        self.tangent.fill(f64::NAN);
         let rows = self.system.equalities();
         self.mass.solve(p, &self.rates, &mut self.velocity, &mut self.multipliers)?;
         // Multipliers solve normal equations, whose rounding a second pass takes out.
@@ -125,8 +126,10 @@ impl<'a> Held<'a> {
         if self.tangent == p {
             return Ok(());
         }
+        self.tangent.fill(f64::NAN);
+        self.mass.solve(p, &self.rates, &mut self.velocity, &mut self.dmu)?;
         self.tangent.copy_from_slice(p);
-        self.mass.solve(p, &self.rates, &mut self.velocity, &mut self.dmu)
+        Ok(())
     }
 
     /// The displacement $\delta$ along $M^{-1}F$ with $F^\top\delta = b$, and $\mu$ with $M\delta + F\mu = 0$.
