@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         }
     }
     let verdicts = problem.judge(&results).map_err(|e| in_file(e, &args.file))?;
-    output::write(&problem, &results, &verdicts, &folder)?;
+    let figures = problem.draw(&results).map_err(|e| in_file(e, &args.file))?;
+    output::write(&problem, &results, &verdicts, &figures, &folder)?;
     if args.json {
         print_json(&problem, &results, &verdicts);
     } else {

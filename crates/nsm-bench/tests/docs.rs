@@ -56,6 +56,9 @@ fn keeps_its_claims(problem: &Problem, place: &str) {
     for result in results.iter().filter(|r| !problem.foresees_failure(r)) {
         assert!(result.failure.is_none(), "{place}, {}: {:?}", result.name, result.failure);
     }
+    for (_, curves) in problem.draw(&results).unwrap_or_else(|e| panic!("{place}: {e}")) {
+        assert!(!curves.is_empty(), "{place}: a figure is empty");
+    }
     for verdict in problem.judge(&results).unwrap_or_else(|e| panic!("{place}: {e}")) {
         assert!(verdict.holds, "{place}: {} {:?}", verdict.what, verdict.figures);
     }

@@ -215,6 +215,59 @@ fn mistakes_in_conditions_across_runs_name_what_would_be_right() {
 }
 
 #[test]
+fn figures_draw_results_of_several_runs() {
+    let figures = r#"
+        [[figure]]
+        x = "runs.heights[*].varied[1].value"
+        y = { drift = "runs.heights[*].energy.drift", events = "runs.heights[*].events + 0*runs.one.events" }
+        x_label = "height"
+        y_label = "what"
+        axes = "logarithmic"
+        [[figure]]
+        x = "runs.h-0.05[*].step"
+        y = "runs.h-0.05[*].energy.width"
+        "#;
+    let problem = with(figures);
+    let results = run_all(&problem);
+    let drawn = problem.draw(&results).unwrap();
+    assert_eq!(drawn.len(), 2);
+    let (axes, curves) = &drawn[0];
+    assert_eq!(*axes, nsm_bench::Axes::Logarithmic);
+    assert_eq!((curves.len(), curves[1].name.as_str()), (2, "events"));
+    assert_eq!((curves[0].x.as_str(), curves[0].y.as_str()), ("height", "what"));
+    let heights: Vec<f64> = curves[0].points.iter().map(|p| p[0]).collect();
+    assert_eq!(heights, [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(curves[1].points[2][1], results[2].ledger.events as f64);
+    // Without one of its runs a figure is not drawn.
+    assert!(problem.draw(&results[..3]).unwrap().iter().all(|(_, curves)| curves.is_empty()));
+    for (piece, replacement, expected) in [
+        ("runs.h-0.05[*].step", "runs.h_05[*].step", "there is no run `h_05`"),
+        (
+            "x = \"runs.h-0.05[*].step\"",
+            "x = \"step\"",
+            "of which run is `step`? Say `runs.NAME.step`",
+        ),
+        ("x = \"runs.h-0.05[*].step\"", "", "`x` is missing"),
+        ("y = \"runs.h-0.05[*].energy.width\"", "", "`y` is missing"),
+        ("x_label", "xlabel", "unknown key `xlabel`; did you mean `x_label`?"),
+        ("\"logarithmic\"", "\"log\"", "`log` is none of"),
+        ("runs.h-0.05[*].energy.width", "runs.heights[*].energy.width", "4 numbers against 2"),
+        (
+            "runs.h-0.05[*].energy.width",
+            "runs.h-0.05[*].energy.wide",
+            "did you mean `energy.width`?",
+        ),
+    ] {
+        let text = format!("{POGO}{}", figures.replacen(piece, replacement, 1));
+        let found = match Problem::parse(&text) {
+            Err(error) => error.to_string(),
+            Ok(problem) => problem.draw(&results).unwrap_err().to_string(),
+        };
+        assert!(found.contains(expected), "{replacement}:\n{found}\ninstead of\n{expected}");
+    }
+}
+
+#[test]
 fn a_failure_that_is_expected_is_a_result() {
     let text = POGO.replace("g*(y1 + y2) + k/2*(y1 - y2 - l)^2", "-exp(y1^2)");
     let text = text.replace("[8.88, 3.88]", "[1, 3]").replace("6.0, to = 9.0", "1.0, to = 1.5");

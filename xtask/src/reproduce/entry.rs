@@ -232,6 +232,15 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     if effort == Effort::Full && entry.claims.is_empty() && entry.failure.is_none() {
         entry.failure = Some("the file states nothing to check: add an `[[expect]]`".to_owned());
     }
+    match problem.draw(&results) {
+        Err(error) => entry.failure = Some(error.to_string()),
+        Ok(figures) => {
+            for (axes, curves) in figures {
+                entry.axes.extend(curves.first().map(|c| ((c.x.clone(), c.y.clone()), axes)));
+                entry.curves.extend(curves);
+            }
+        }
+    }
     let drawn = shown(&results, DRAWN);
     let scene = |r: &&RunResult| (r.name.clone(), Scene::of(&problem, r));
     entry.scenes = shown(&results, FILMED).iter().map(scene).collect();

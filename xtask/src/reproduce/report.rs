@@ -28,7 +28,10 @@ pub(crate) fn report(entries: &[Entry], time: Duration) -> String {
         ("chosen", "data are missing in the paper; our choice is stated"),
         ("differs", "we obtain something else; the note says why"),
         ("erratum", "the paper's statement is in error"),
-        ("skipped", "data from elsewhere are absent on this machine; nothing is claimed"),
+        (
+            "skipped",
+            "data from elsewhere are absent, or it is too long for --quick; nothing is claimed",
+        ),
         ("FAILED", "a check does not hold"),
     ] {
         let _ = write!(html, "<span>{} {} {meaning}</span>", badge(verdict), count(verdict));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use nsm_bench::problem::{Problem, RunResult, Verdict};
 use nsm_bench::scene::Scene;
+use nsm_bench::{Axes, Curve};
 
 use crate::error::Error;
 use crate::page;
@@ -14,11 +15,12 @@ use crate::reproduce::report::FILM_CAPTION;
 use crate::run::table;
 use crate::viewer;
 
-/// Writes `NAME-energy.svg`, `NAME-coordinates.svg`, … for each run, and `index.html`.
+/// Writes `NAME-energy.svg`, `NAME-coordinates.svg`, … for each run, `figure-1.svg`, …, and `index.html`.
 pub(crate) fn write(
     problem: &Problem,
     results: &[RunResult],
     verdicts: &[Verdict],
+    figures: &[(Axes, Vec<Curve>)],
     folder: &Path,
 ) -> Result<(), Error> {
     let save = |name: String, text: String| {
@@ -32,10 +34,17 @@ pub(crate) fn write(
             }
         }
     }
-    save("index.html".into(), html(problem, results, verdicts))
+    let figures: Vec<String> = figures
+        .iter()
+        .filter_map(|(axes, c)| panel(&c.iter().collect::<Vec<_>>(), *axes))
+        .collect();
+    for (k, figure) in figures.iter().enumerate() {
+        save(format!("figure-{}.svg", k + 1), standalone(figure))?;
+    }
+    save("index.html".into(), html(problem, results, verdicts, &figures.concat()))
 }
 
-fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> String {
+fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures: &str) -> String {
     let mut body = format!(
         "<h1>{}</h1><p class=\"source\">{}</p>",
         escape(&problem.title),
@@ -62,6 +71,7 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> Strin
     let (heads, rows) = table::cells(&shown(results, DRAWN));
     body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
     body.push_str("<div class=\"plots\">");
+    body.push_str(figures);
     for plot in plots(&problem.subject, &shown(results, DRAWN)) {
         body.push_str(
             &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),

@@ -23,6 +23,9 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = vec![row("", results, |r| r.name.clone())];
     rows.push(row("method", results, |r| r.method.clone()));
     rows.push(row("step", results, |r| format!("{}", r.step)));
+    for path in varied(results) {
+        rows.push(row(&path, results, |r| value_at(r, &path)));
+    }
     rows.push(row("steps", results, |r| r.ledger.steps.to_string()));
     rows.push(row("E at the start", results, |r| figure(r.ledger.energy.start)));
     rows.push(row("E smallest", results, |r| figure(r.ledger.energy.min)));
@@ -62,6 +65,29 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
     };
     rows.push(row("", results, ended));
     rows
+}
+
+/// The paths that vary in some family, but for the step, which has its own line.
+fn varied(results: &[&RunResult]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for entry in results.iter().filter_map(|r| r.summary["varied"].as_array()).flatten() {
+        let path = entry["path"].as_str().unwrap_or_default();
+        if path != "step" && path != "method" && !paths.iter().any(|known| known == path) {
+            paths.push(path.to_owned());
+        }
+    }
+    paths
+}
+
+/// What a member has there; lists and tables are too long for a cell.
+fn value_at(result: &RunResult, path: &str) -> String {
+    let entries = result.summary["varied"].as_array().into_iter().flatten();
+    let value = entries.filter(|e| e["path"] == path).map(|e| &e["value"]).next();
+    match value {
+        None => "-".into(),
+        Some(serde_json::Value::Array(list)) => format!("{} numbers", list.len()),
+        Some(value) => value.as_f64().map_or_else(|| "…".into(), |x| format!("{x}")),
+    }
 }
 
 fn row(label: &str, results: &[&RunResult], cell: impl Fn(&RunResult) -> String) -> Vec<String> {

@@ -15,6 +15,36 @@ pub struct Condition {
     tree: Ast,
 }
 
+/// A list of numbers made of results, such as `runs.scan[*].energy.width`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity(Condition);
+
+impl Quantity {
+    /// Parses a quantity; in `runs.NAME.…` the name is one of `runs`.
+    ///
+    /// # Errors
+    /// If it cannot be understood.
+    pub fn new(text: &str, runs: &[&str]) -> Result<Self, FormulaError> {
+        check_length(text)?;
+        let quantity = Condition { text: text.to_owned(), tree: parse_condition(text, runs)? };
+        quantity.check(&quantity.tree, true)?;
+        Ok(Self(quantity))
+    }
+
+    /// The names that occur in it, in order, without repetition.
+    pub fn names(&self) -> Vec<&str> {
+        self.0.names()
+    }
+
+    /// Its numbers; `lookup` gives the result of a name.
+    ///
+    /// # Errors
+    /// As for [`Condition::holds`].
+    pub fn list(&self, lookup: Lookup<'_>) -> Result<Vec<f64>, FormulaError> {
+        self.0.evaluate(&self.0.tree, true, lookup).map(list)
+    }
+}
+
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {

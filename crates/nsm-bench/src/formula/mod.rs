@@ -13,7 +13,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{Condition, Figure};
+pub use condition::{Condition, Figure, Quantity};
 pub use field::{FormulaField, FormulaForce, quantity};
 
 use graph::Graph;

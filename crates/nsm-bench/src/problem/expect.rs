@@ -1,10 +1,10 @@
 //! `[[expect]]`: what must come out of a run, or of several, and whether it did.
 
+use super::across::{across, all_made, named_runs, names, unknown};
 use super::reader::Reader;
-use super::result::indices;
 use super::{Place, ProblemError, Run, RunResult};
 use crate::Status;
-use crate::formula::{Condition, Figure, nearest};
+use crate::formula::Condition;
 
 /// What must come out.
 #[derive(Clone, Debug)]
@@ -58,19 +58,7 @@ impl Expectation {
         )?;
         let place = reader.place_of("check");
         let check = Condition::new(text, &known).map_err(|e| place.formula(&e))?;
-        let mut named = Vec::new();
-        for path in check.names().iter().filter_map(|name| name.strip_prefix("runs.")) {
-            let Some(name) = run_of(path, &known) else {
-                let word = path.split(['.', '[']).next().unwrap_or(path);
-                return Err(place.error(unknown(word, &known)));
-            };
-            let members = runs.iter().filter(|r| r.family.as_deref() == Some(name)).count();
-            if members > 0 {
-                indices(&path[name.len()..], members)
-                    .map_err(|why| place.error(format!("the runs of `{name}`: {why}")))?;
-            }
-            named.push(name.to_owned());
-        }
+        let named = named_runs(&check.names(), runs, &place)?;
         let words = [Status::Reproduced, Status::Chosen, Status::Differs, Status::Erratum]
             .map(|s| (s.word(), s));
         let expectation = Self {
@@ -112,12 +100,7 @@ impl Expectation {
         runs: &[Run],
         results: &[&RunResult],
     ) -> Result<Vec<Verdict>, ProblemError> {
-        let made = |name: &String| {
-            let mine = |n: &str, family: Option<&str>| n == name || family == Some(name);
-            let all = runs.iter().filter(|r| mine(&r.name, r.family.as_deref())).count();
-            all == results.iter().filter(|r| mine(&r.name, r.family.as_deref())).count()
-        };
-        if !self.named.iter().all(made) {
+        if !all_made(&self.named, runs, results) {
             return Ok(Vec::new());
         }
         let known = names(runs);
@@ -151,57 +134,4 @@ impl Expectation {
             note: self.note.clone(),
         })
     }
-}
-
-/// Names of runs, and of families in place of their members.
-fn names(runs: &[Run]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for run in runs {
-        let name = run.family.as_deref().unwrap_or(&run.name);
-        if names.last() != Some(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-fn unknown(name: &str, known: &[&str]) -> String {
-    let hint = nearest(name, known.iter().copied());
-    let hint = hint.map(|n| format!(", did you mean `{n}`?"));
-    let list = || format!(" (known: {})", known.join(", "));
-    format!("there is no run `{name}`{}", hint.unwrap_or_else(list))
-}
-
-/// The longest name that a path begins with.
-fn run_of<'k>(path: &str, known: &[&'k str]) -> Option<&'k str> {
-    let begins = |name: &&&str| {
-        path.strip_prefix(**name).is_some_and(|r| r.is_empty() || r.starts_with(['.', '[']))
-    };
-    known.iter().filter(begins).max_by_key(|name| name.len()).copied()
-}
-
-/// The result at a path that begins with the name of a run or of a family.
-fn across(path: &str, known: &[&str], results: &[&RunResult]) -> Result<Figure, String> {
-    let name = run_of(path, known).ok_or_else(|| unknown(path, known))?;
-    let rest = &path[name.len()..];
-    let of = |result: &RunResult, rest: &str| {
-        result.figure(rest.trim_start_matches('.')).map_err(|e| format!("`{name}`: {e}"))
-    };
-    if let Some(result) = results.iter().find(|r| r.name == name && r.family.is_none()) {
-        return of(result, rest);
-    }
-    let members: Vec<&RunResult> =
-        results.iter().filter(|r| r.family.as_deref() == Some(name)).copied().collect();
-    let (chosen, rest) = indices(rest, members.len())?;
-    if let ([k], false) = (&chosen[..], path.contains("[*]") || path.contains("..")) {
-        return of(members[*k], rest);
-    }
-    let mut list = Vec::new();
-    for k in chosen {
-        match of(members[k], rest)? {
-            Figure::Number(x) => list.push(x),
-            Figure::List(more) => list.extend(more),
-        }
-    }
-    Ok(Figure::List(list))
 }

@@ -4,10 +4,12 @@
 //! written there. So whatever stands in a file can vary, and everything about a member is read, and
 //! refused, as if it stood there.
 
+use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::reader::Reader;
+use super::rewrite::inline;
 use super::{Place, ProblemError};
 use crate::formula::nearest;
 
@@ -68,6 +70,23 @@ pub(crate) fn read_varied<'t>(
 /// How many members there are.
 pub(crate) fn members(varied: &[Varied<'_>]) -> usize {
     varied.first().map_or(0, |v| v.values.len())
+}
+
+/// The paths with the values of a member.
+pub(crate) fn values(varied: &[Varied<'_>], k: usize) -> Vec<(String, Value)> {
+    varied.iter().map(|v| (v.path.to_owned(), json(v.values[k].get_ref()))).collect()
+}
+
+/// Numbers and lists of them; anything else as it is written.
+fn json(value: &DeValue<'_>) -> Value {
+    let number = |text: &str| text.parse::<f64>().map_or(Value::Null, Value::from);
+    match value {
+        DeValue::Float(x) => number(x.as_str()),
+        DeValue::Integer(x) => number(x.as_str()),
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Array(list) => list.iter().map(|v| json(v.get_ref())).collect(),
+        other => Value::from(inline(other)),
+    }
 }
 
 /// Whether members differ in more than the keys of their run.

@@ -25,10 +25,12 @@
 //! ```
 
 mod account;
+mod across;
 mod coordinates;
 mod error;
 mod expect;
 mod family;
+mod figure;
 mod film;
 mod flexible;
 mod inherit;
@@ -47,6 +49,7 @@ mod start_velocity;
 pub use account::Questions;
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
+pub use figure::Panel;
 pub use film::FRAMES;
 pub use method::Method;
 pub use picture::Picture;
@@ -69,6 +72,8 @@ use record::Recorder;
 use serde_json::json;
 use toml::de::DeTable;
 
+use crate::{Axes, Curve};
+
 /// A problem: what moves, how it starts, which runs to make, what must come out.
 #[derive(Debug)]
 pub struct Problem {
@@ -84,6 +89,8 @@ pub struct Problem {
     pub runs: Vec<Run>,
     /// What must come out.
     pub expectations: Vec<Expectation>,
+    /// What to draw of several runs together.
+    pub figures: Vec<Panel>,
 }
 
 /// What moves.
@@ -188,8 +195,12 @@ impl Problem {
         for table in reader.tables("expect")? {
             expectations.push(Expectation::read(&table, &runs)?);
         }
+        let mut figures = Vec::new();
+        for table in reader.tables("figure")? {
+            figures.push(Panel::read(&table, &runs)?);
+        }
         reader.finish()?;
-        Ok(Self { title, source, subject, picture, runs, expectations })
+        Ok(Self { title, source, subject, picture, runs, expectations, figures })
     }
 
     /// What moves in a run: the file's subject, or the member's own.
@@ -268,6 +279,21 @@ impl Problem {
         let results: Vec<&RunResult> = results.iter().filter(sound).collect();
         let verdicts = self.expectations.iter().map(|e| e.judge(&self.runs, &results));
         Ok(verdicts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// The curves of the figures whose runs are all among these results, and how each is drawn.
+    ///
+    /// # Errors
+    /// If a figure names a result that a run does not have, or lists of different lengths.
+    pub fn draw(&self, results: &[RunResult]) -> Result<Vec<(Axes, Vec<Curve>)>, ProblemError> {
+        let results = self.sound(results);
+        self.figures.iter().map(|f| Ok((f.axes, f.curves(&self.runs, &results)?))).collect()
+    }
+
+    fn sound<'r>(&self, results: &'r [RunResult]) -> Vec<&'r RunResult> {
+        let sound =
+            |r: &&RunResult| !r.interrupted && (r.failure.is_none() || self.foresees_failure(r));
+        results.iter().filter(sound).collect()
     }
 
     /// Whether an expectation says that this run fails: then its failure is a result like others.
@@ -354,7 +380,8 @@ fn read_runs(
             let mut tables = reader.tables("run")?;
             let run = Run::read(&tables.swap_remove(i), own.as_deref().unwrap_or(subject))?;
             let name = format!("{}[{k}]", run.name);
-            fresh.push(Run { family: Some(run.name), name, subject: own, ..run });
+            let varied = family::values(&varied, k);
+            fresh.push(Run { family: Some(run.name), name, subject: own, varied, ..run });
         }
         if varied.is_empty() {
             fresh.push(Run::read(&table, subject)?);
@@ -425,6 +452,8 @@ where
     recorder.account.write(&mut summary, &invariants, &gaps);
     summary["method"] = json!(run.method_name);
     summary["step"] = json!(run.step);
+    summary["varied"] =
+        run.varied.iter().map(|(path, value)| json!({ "path": path, "value": value })).collect();
     summary["seconds"] = json!(seconds);
     summary["failed"] = json!(failure.is_some());
     if let Some(failure) = &failure {

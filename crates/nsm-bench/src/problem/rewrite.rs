@@ -9,7 +9,8 @@ pub(crate) fn entry(key: &str, value: &DeValue<'_>) -> String {
     format!("{} = {}", quoted(key), inline(value))
 }
 
-fn inline(value: &DeValue<'_>) -> String {
+/// A value on one line.
+pub(crate) fn inline(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => quoted(text),
         DeValue::Integer(integer) => integer.to_string(),

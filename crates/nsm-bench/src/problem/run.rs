@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nsm_constraints::multibody::Mechanism;
 use nsm_model::{State, Stepper, System, steps_between};
 use nsm_vi::{Projected, Projection};
+use serde_json::Value;
 
 use super::account::Questions;
 use super::method::{Method, read_projection};
@@ -29,6 +30,8 @@ pub struct Run {
     pub steps: usize,
     /// Which instants are recorded.
     pub sampling: Sampling,
+    /// What its family varies, with its own values; texts and tables as they stand in the file.
+    pub varied: Vec<(String, Value)>,
     /// What it tells besides.
     pub questions: Questions,
     /// The projection of velocities that follows each step, if any.
@@ -110,6 +113,7 @@ impl Run {
             projection,
             name,
             family: None,
+            varied: Vec::new(),
             questions,
             subject: None,
             method,
