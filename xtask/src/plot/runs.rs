@@ -16,8 +16,8 @@ pub(crate) struct Plot {
 /// Most coordinates in one panel.
 const CROWD: usize = 7;
 
-/// Most members of a family in a plot.
-pub(crate) const DRAWN: usize = 5;
+/// Most members of a family in a plot, and the number of curves beyond which there are fewer.
+const DRAWN: [usize; 2] = [5, 9];
 /// Most members of a family that are filmed.
 pub(crate) const FILMED: usize = 2;
 
@@ -34,6 +34,13 @@ pub(crate) fn shown(results: &[RunResult], most: usize) -> Vec<&RunResult> {
     };
     let groups = results.chunk_by(family);
     groups.flat_map(|group| some(group).into_iter().map(|k| &group[k])).collect()
+}
+
+/// The runs that are drawn over each other.
+pub(crate) fn drawn(results: &[RunResult]) -> Vec<&RunResult> {
+    let [members, curves] = DRAWN;
+    let some = shown(results, members);
+    if some.len() > curves { shown(results, FILMED) } else { some }
 }
 
 /// The plots of one run, or of several runs of one problem, overlaid.

@@ -9,7 +9,7 @@ use nsm_bench::{Axes, Curve, Effort, Scenario, Status, Table};
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::plot::runs::{DRAWN, FILMED, plots, shown};
+use crate::plot::runs::{FILMED, drawn, plots, shown};
 use crate::run::table::number;
 
 /// Where an experiment is described.
@@ -241,7 +241,7 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
             }
         }
     }
-    let drawn = shown(&results, DRAWN);
+    let drawn = drawn(&results);
     let scene = |r: &&RunResult| (r.name.clone(), Scene::of(&problem, r));
     entry.scenes = shown(&results, FILMED).iter().map(scene).collect();
     for plot in plots(&problem.subject, &drawn) {

@@ -9,7 +9,7 @@ use nsm_bench::{Axes, Curve};
 
 use crate::error::Error;
 use crate::page;
-use crate::plot::runs::{DRAWN, FILMED, plots, shown};
+use crate::plot::runs::{FILMED, drawn, plots, shown};
 use crate::plot::{escape, panel, standalone, unbroken};
 use crate::reproduce::report::FILM_CAPTION;
 use crate::run::table;
@@ -68,11 +68,11 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures:
         let heads = ["", "claim", "obtained now"].map(str::to_owned);
         body.push_str(&page::table(&heads, &claims));
     }
-    let (heads, rows) = table::cells(&shown(results, DRAWN));
+    let (heads, rows) = table::cells(&drawn(results));
     body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
     body.push_str("<div class=\"plots\">");
     body.push_str(figures);
-    for plot in plots(&problem.subject, &shown(results, DRAWN)) {
+    for plot in plots(&problem.subject, &drawn(results)) {
         body.push_str(
             &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),
         );
