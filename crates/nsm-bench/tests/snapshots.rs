@@ -274,6 +274,7 @@ fn leyendecker_marsden_ortiz() {
         "swing-event",
         "swing-energy",
         "swing-momentum",
+        "swing-projection",
     ];
     let paper = "leyendecker-marsden-ortiz";
     figures(paper, &ids.map(|id| (id, WHOLE)), FIGURE, "figures");

@@ -51,7 +51,8 @@ pub trait Field: Send + Sync {
         false
     }
 
-    /// Whether the Hessian vanishes identically: its entries are then left out of every pattern.
+    /// Whether the gradient is the same everywhere: it may then be evaluated anywhere, and the Hessian is left out of every
+    /// pattern. A function with a kink, such as $|x|$, is not affine although its Hessian vanishes beside the kink.
     fn is_affine(&self) -> bool {
         false
     }
