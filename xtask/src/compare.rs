@@ -10,7 +10,7 @@ mod precision;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use nsm_bench::problem::{Problem, Run, RunResult, Sampling, Watch};
+use nsm_bench::problem::{Method, Problem, Run, RunResult, Sampling, Watch};
 
 use crate::error::Error;
 use crate::run::interrupt;
@@ -89,7 +89,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     for name in &args.methods {
         let options = match problem.runs.iter().find(|r| r.name == *name) {
             Some(run) => run.options.clone(),
-            None => format!("method = {name:?}"),
+            None if Method::exists(name) => format!("method = {name:?}"),
+            None => return Err(Error::UnknownMethod { name: name.clone() }),
         };
         match fits(&problem, name, &options, steps[base], end) {
             Ok(()) => makers.push((name.as_str(), options)),

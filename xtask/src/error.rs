@@ -31,6 +31,10 @@ pub(crate) enum Error {
     UnknownExperiment { name: String },
     #[error("`{name}` cannot make the reference: it is none of the methods that fit ({known})")]
     Reference { name: String, known: String },
+    #[error(
+        "`{name}` is neither a method nor a run of the file; docs/methods.md lists the methods"
+    )]
+    UnknownMethod { name: String },
     #[error("none of the methods fits the problem")]
     NothingFits,
     #[error("{0} is not a positive number")]

@@ -210,6 +210,41 @@ fn methods_that_do_not_fit_say_which_do() {
     assert!(message(text).contains("lgvci"), "{}", message(text));
     let lgvci = pogo("method = \"gvi\"\nquadrature = \"verlet\"", "method = \"lgvci\"");
     assert!(message(&lgvci).contains("methods for `[system]` are gvi"), "{}", message(&lgvci));
+    // Methods that know no inequalities would let the stick fall through the floor.
+    for method in ["vi", "null-space", "null-space-reparametrised", "conserving", "alpha-index3"] {
+        let options = format!("method = \"{method}\"");
+        let found = message(&pogo("method = \"gvi\"\nquadrature = \"verlet\"", &options));
+        assert!(found.contains("inequalit"), "{method}: {found}");
+    }
+}
+
+#[test]
+fn a_force_with_a_kink_is_not_constant() {
+    let text = "[system]\ncoordinates = [\"x\"]\nmass = [1]\npotential = \"max(x, -2*x)\"\n[start]\nq = [-1]\n\
+                [[run]]\nmethod = \"METHOD\"\nstep = 0.01\nend = 0.5";
+    for method in ["gvi", "vi", "null-space", "conserving", "hybrid", "newmark", "alpha-index3"] {
+        let problem = Problem::parse(&text.replace("METHOD", method)).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        // The slope is -2 left of the kink: x = -1 + t².
+        let x = result.json()["final"]["q"][0].as_f64().unwrap();
+        assert!((x + 0.75).abs() < 1e-3, "{method}: {x}");
+    }
+}
+
+#[test]
+fn names_that_would_overwrite_files_or_hide_the_ground_are_refused() {
+    let twice =
+        format!("{POGO}\n[[run]]\nname = \"gvi-events\"\nmethod = \"gvi\"\nstep = 0.1\nend = 1");
+    assert!(message(&twice).contains("would write the same files"), "{}", message(&twice));
+    let text = "[[body]]\nname = \"ground\"\nmass = 1\ninertia = [1, 1, 1]\n[[joint]]\ntype = \"spherical\"\n\
+                bodies = [\"ground\", \"ground\"]\n[[run]]\nmethod = \"vi\"\nstep = 0.1\nend = 1";
+    assert!(message(text).contains("no part can be named so"), "{}", message(text));
+}
+
+#[test]
+fn a_start_below_the_floor_is_not_told_to_project() {
+    let found = message(&pogo("q = [8.88, 3.88]", "q = [8.88, -1]"));
+    assert!(found.contains("violates `floor`") && !found.contains("project"), "{found}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub enum SystemError {
     },
     /// The start violates a constraint on position level.
     #[error(
-        "the start violates `{constraint}`: it is {value:.6e} and must be {must}; correct the start, or project it onto the constraints"
+        "the start violates `{constraint}`: it is {value:.6e} and must be {must}; correct the start{}", if *must == "0" { ", or project it onto the constraints" } else { "" }
     )]
     InfeasiblePosition {
         /// Name of the constraint.
@@ -191,7 +191,7 @@ pub enum StepError {
     },
     /// Events accumulate: more of them in one step than the limit allows.
     #[error(
-        "t = {t}: {events} events in one step, last at `{contact}`: they accumulate (Zeno); raise the limit, or let the contact come to rest"
+        "t = {t}: impacts at `{contact}` accumulate (Zeno), after {events} events in this step: the contact comes to rest there; end the run before, raise the limit, or take a method that holds resting contacts"
     )]
     Accumulation {
         /// Time of the last event.

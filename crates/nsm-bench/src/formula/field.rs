@@ -44,7 +44,9 @@ impl FormulaField {
                 second.push(graph.derivative(derivative, j));
             }
         }
-        let affine = second.iter().all(|&id| graph.as_constant(id) == Some(0.0));
+        // Not "second derivatives vanish": those of |x|, min and floor do, and their slope still changes.
+        let steady = |&id: &_| coordinates.iter().all(|&j| !graph.depends_on(id, j));
+        let affine = first.iter().all(steady);
         let rheonomic = graph.depends_on(root, n).then(|| {
             let rate = graph.derivative(root, n);
             let rate_gradient: Vec<_> = first.iter().map(|&id| graph.derivative(id, n)).collect();

@@ -1,7 +1,7 @@
 //! `[system]` and `[start]`: a system in coordinates, by formula.
 
 use nsm_constraints::{Rows, Switching};
-use nsm_model::{Mass, State, System, Tolerance, check_start, project_start};
+use nsm_model::{Mass, State, System, SystemError, Tolerance, check_start, project_start};
 
 use super::reader::{Entry, Reader};
 use super::{Place, ProblemError};
@@ -13,7 +13,7 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
     let coordinates = scope.coordinates().to_vec();
     let mass = read_mass(reader, coordinates.len())?;
     let place = reader.place();
-    let fail = |e: nsm_model::SystemError| place.system(&e);
+    let fail = |e: SystemError| place.system(&e);
     let mut system = System::new(mass).with_names(&coordinates).map_err(fail)?;
     if reader.is_number("potential") {
         // A constant potential moves nothing, but it counts in the energy.
@@ -250,9 +250,11 @@ pub(crate) fn read_start(reader: &Reader<'_>, system: &System) -> Result<State, 
         project_start(system, &mut state).map_err(|e| reader.place().system(&e))?;
     }
     check_start(system, &state, Tolerance::default()).map_err(|e| {
-        reader
-            .place()
-            .error(format!("{e} (`project = true` in [start] moves it onto the equalities)"))
+        // Projection knows no inequalities.
+        let outside = matches!(&e, SystemError::InfeasiblePosition { must, .. } if *must != "0");
+        let remedy = "`project = true` in [start] moves it onto the equalities";
+        let remedy = if outside { "" } else { &format!(" ({remedy})") };
+        reader.place().error(format!("{e}{remedy}"))
     })?;
     Ok(state)
 }

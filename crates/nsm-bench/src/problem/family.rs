@@ -181,7 +181,7 @@ fn spread(range: &DeTable<'_>) -> Result<(f64, f64, usize), String> {
     };
     let count = number("count")?;
     if count.fract() != 0.0 || !(1.0..1e6).contains(&count) {
-        return Err(format!("`count` of the range is {count}: a whole number, at least 1"));
+        return Err(format!("`count` of the range is {count}: a whole number from 1 to 999999"));
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small whole number
     Ok((number("from")?, number("to")?, count as usize))

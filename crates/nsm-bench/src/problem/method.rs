@@ -48,6 +48,20 @@ pub enum Method {
     Lgvci(Lgvci),
 }
 
+/// Methods that hold inequalities.
+const HOLD_INEQUALITIES: [&str; 10] = [
+    "gvi",
+    "dsi",
+    "direct-endpoint",
+    "direct-midpoint",
+    "newmark",
+    "imex-newmark",
+    "hybrid",
+    "alpha-event",
+    "nsga",
+    "moreau-jean",
+];
+
 /// What a method's options are read with.
 type ReadOptions = fn(&Reader<'_>, f64) -> Result<Method, ProblemError>;
 
@@ -161,6 +175,11 @@ impl Method {
         Ok((name, read(reader, step)?))
     }
 
+    /// Whether there is a method of this name.
+    pub fn exists(name: &str) -> bool {
+        METHODS.iter().any(|(known, _)| *known == name)
+    }
+
     /// Binds the method to a system, and to the kinematics of its mechanism if it is one.
     ///
     /// # Errors
@@ -171,6 +190,14 @@ impl Method {
         start: &State,
         mechanism: Option<&Mechanism>,
     ) -> Result<Box<dyn Stepper<State = State> + 'a>, Box<dyn Error + Send + Sync>> {
+        let blind = matches!(self, Self::Variational(_) | Self::NullSpace(_) | Self::Conserving(_));
+        if let Some(gap) = system.inequalities().names().first().filter(|_| blind) {
+            let why = format!(
+                "it would pass through the inequality `{gap}`; methods that hold inequalities are {}",
+                HOLD_INEQUALITIES.join(", ")
+            );
+            return Err(SystemError::DoesNotFit { method: "this method", why }.into());
+        }
         Ok(match self {
             Self::Variational(m) => Box::new(m.stepper(system)?),
             Self::DiscreteSmooth(m) => Box::new(m.stepper(system)?),

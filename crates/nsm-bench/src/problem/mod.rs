@@ -392,6 +392,15 @@ fn read_runs(
             let message = format!("there are two runs named `{name}`");
             return Err(table.place_of("name").error(message));
         }
+        // Events of run `a` are written to `a-events.csv`.
+        let events = |a: &Run, b: &Run| a.name.strip_suffix("-events") == Some(b.name.as_str());
+        for (a, b) in fresh.iter().flat_map(|a| runs.iter().map(move |b| (a, b))) {
+            if events(a, b) || events(b, a) {
+                let message =
+                    format!("runs `{}` and `{}` would write the same files", b.name, a.name);
+                return Err(table.place_of("name").error(message));
+            }
+        }
         runs.extend(fresh);
     }
     Ok(runs)

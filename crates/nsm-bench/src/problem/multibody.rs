@@ -169,7 +169,12 @@ pub(super) fn name_of(
     kind: &str,
     index: usize,
 ) -> Result<String, ProblemError> {
-    Ok(reader.text("name")?.map_or_else(|| format!("{kind}{}", index + 1), str::to_owned))
+    let name = reader.text("name")?;
+    if name == Some("ground") {
+        let message = "joints call the world `ground`: no part can be named so";
+        return Err(reader.place_of("name").error(message));
+    }
+    Ok(name.map_or_else(|| format!("{kind}{}", index + 1), str::to_owned))
 }
 
 fn read_body(

@@ -30,6 +30,14 @@ impl Load {
         for &x in &direction {
             finite("a component of the direction of a load", x)?;
         }
+        if direction == [0.0; 3] {
+            let what = "the direction of a load";
+            return Err(ConstraintError::Parameter {
+                what,
+                must: "a vector with length",
+                value: 0.0,
+            });
+        }
         for &(t, value) in table {
             finite("an instant of a load's table", t)?;
             finite("a value of a load's table", value)?;
