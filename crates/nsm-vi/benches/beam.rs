@@ -7,7 +7,8 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use nsm_constraints::multibody::{
     Beam, End, Inertia, JointKind, Mechanism, Pose, SectionMass, SectionStiffness,
 };
@@ -74,7 +75,7 @@ fn cantilever(elements: usize) -> Mechanism {
 
 /// Steps on and on from where a run of `warm` steps ends, and again from there after some hundred.
 fn run(
-    c: &mut Criterion,
+    group: &mut BenchmarkGroup<'_, WallTime>,
     id: BenchmarkId,
     mut stepper: impl Stepper<State = State>,
     start: &State,
@@ -85,7 +86,7 @@ fn run(
         stepper.step(&mut state).expect("the bench's steps succeed");
     }
     let (again, mut taken) = (state.clone(), 0);
-    c.bench_with_input(id, &(), |b, ()| {
+    group.bench_with_input(id, &(), |b, ()| {
         b.iter(|| {
             stepper.step(black_box(&mut state)).expect("the bench's steps succeed");
             taken += 1;
@@ -98,14 +99,16 @@ fn run(
 
 fn all(c: &mut Criterion, name: &str, mechanism: &Mechanism, size: usize, warm: usize) {
     let (system, start) = System::of(mechanism).unwrap();
-    let id = |method: &str| BenchmarkId::new(format!("{name}, {method}"), size);
+    let mut group = c.benchmark_group(name);
+    let id = |method: &str| BenchmarkId::new(method, size);
     let stepper = Variational::new(H, Quadrature::Midpoint).stepper(&system).unwrap();
-    run(c, id("multipliers"), stepper, &start, warm);
+    run(&mut group, id("multipliers"), stepper, &start, warm);
     let stepper = NullSpace::reparametrised(H, Quadrature::Midpoint)
         .stepper_with(&system, mechanism.tree())
         .unwrap();
-    run(c, id("null space"), stepper, &start, warm);
-    run(c, id("conserving"), Conserving::new(H).stepper(&system).unwrap(), &start, warm);
+    run(&mut group, id("null space"), stepper, &start, warm);
+    run(&mut group, id("conserving"), Conserving::new(H).stepper(&system).unwrap(), &start, warm);
+    group.finish();
 }
 
 fn beams(c: &mut Criterion) {

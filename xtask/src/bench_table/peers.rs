@@ -279,6 +279,8 @@ const TABLES: &[Peers] = &[
             ),
         ],
     },
+    // The three-bar swing: nobody else was tried.
+    Peers { package: "nsm-vi", names: &[], rows: &[row("swing 20", Some(300e3), &[])] },
 ];
 
 #[cfg(test)]
