@@ -27,6 +27,9 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
         rows.push(row(&path, results, |r| value_at(r, &path)));
     }
     rows.push(row("steps", results, |r| r.ledger.steps.to_string()));
+    rows.push(row("t at the end", results, |r| {
+        r.summary["final"]["t"].as_f64().map_or("-".into(), figure)
+    }));
     rows.push(row("E at the start", results, |r| figure(r.ledger.energy.start)));
     rows.push(row("E smallest", results, |r| figure(r.ledger.energy.min)));
     rows.push(row("E largest", results, |r| figure(r.ledger.energy.max)));
