@@ -1,10 +1,7 @@
 //! Steps do not allocate, counted.
-#![allow(unsafe_code)] // A counting allocator must implement `GlobalAlloc`.
 
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::cell::Cell;
+mod counting;
 
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
 use nsm_constraints::Rod as Bar;
@@ -15,33 +12,14 @@ use nsm_vi::{
     Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Variational,
 };
 
-struct Counting;
-thread_local! {
-    // Of this thread alone: the test harness allocates on its own.
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        unsafe { Heap.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static HEAP: Counting = Counting;
-
 fn count(name: &str, start: &State, mut stepper: impl Stepper<State = State>, steps: usize) {
     let mut state = start.clone();
-    let (before, mut events) = (COUNT.with(Cell::get), 0);
+    let (before, mut events) = (counting::allocations(), 0);
     for _ in 0..steps {
         stepper.step(&mut state).unwrap();
         events += stepper.events().len();
     }
-    let allocations = COUNT.with(Cell::get) - before;
+    let allocations = counting::allocations() - before;
     assert_eq!(allocations, 0, "{name}: {allocations} in {steps} steps with {events} events");
 }
 

@@ -1,39 +1,13 @@
 //! Estimated condition numbers against those from singular values, and on systems too large for these.
-#![allow(unsafe_code)] // a global allocator that counts
-
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::cell::Cell;
 
 use nsm_constraints::multibody::Mechanism;
 use nsm_constraints::{Affine, Rod};
 use nsm_model::{Mass, State, Stepper, System};
 use nsm_vi::{ConditionEstimator, Conditioning, Quadrature, Segment, Variational};
 
+mod counting;
 #[path = "../examples/linkage/mod.rs"]
 mod linkage;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: hands every call on to the heap.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { Heap.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 const MIDPOINT: Quadrature = Quadrature::Midpoint;
 
@@ -106,7 +80,7 @@ fn a_chain_of_a_thousand_links_is_estimated_at_every_step_without_allocating() {
     let mut estimator = ConditionEstimator::new(&system, MIDPOINT).unwrap();
     let (mut before, mut state) = (start.clone(), start);
     stepper.step(&mut state).unwrap();
-    let count = COUNT.with(Cell::get);
+    let count = counting::allocations();
     for _ in 0..10 {
         let segment = Segment { start: &before.q, end: &state.q, t: before.t, h };
         let found = estimator.estimate(segment).unwrap();
@@ -116,7 +90,7 @@ fn a_chain_of_a_thousand_links_is_estimated_at_every_step_without_allocating() {
         before.copy_from(&state);
         stepper.step(&mut state).unwrap();
     }
-    assert_eq!(COUNT.with(Cell::get), count);
+    assert_eq!(counting::allocations(), count);
 }
 
 #[test]

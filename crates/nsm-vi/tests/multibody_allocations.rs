@@ -1,44 +1,22 @@
 //! Steps of mechanisms do not allocate, counted.
-#![allow(unsafe_code)] // A counting allocator must implement `GlobalAlloc`.
 
+mod counting;
 #[path = "../examples/linkage/mod.rs"]
 mod linkage;
-
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::cell::Cell;
 
 use nsm_constraints::multibody::{End, Inertia, JointKind, Mechanism, Pose};
 use nsm_model::{State, Stepper, System};
 use nsm_vi::{Conserving, NullSpace, Quadrature, Variational};
 
-struct Counting;
-thread_local! {
-    // Of this thread alone: the test harness allocates on its own.
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        unsafe { Heap.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static HEAP: Counting = Counting;
-
 /// Counts after the first step, which checks the start.
 fn count(name: &str, start: &State, mut stepper: impl Stepper<State = State>) {
     let mut state = start.clone();
     stepper.step(&mut state).unwrap();
-    let before = COUNT.with(Cell::get);
+    let before = counting::allocations();
     for _ in 0..50 {
         stepper.step(&mut state).unwrap();
     }
-    let allocations = COUNT.with(Cell::get) - before;
+    let allocations = counting::allocations() - before;
     assert_eq!(allocations, 0, "{name}");
 }
 

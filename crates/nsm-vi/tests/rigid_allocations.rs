@@ -1,44 +1,21 @@
 //! No step allocates, impacts and ties included.
-#![allow(unsafe_code)] // a global allocator cannot be written without
 
 mod cases;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
 
 use nsm_geom::{Mat3, Pose, Vec3};
 use nsm_model::Stepper;
 use nsm_vi::rigid::{BodyState, Lgvci, RigidState, RigidWorld};
 
-struct Counting;
-
-thread_local! {
-    // Of this thread alone: the test harness allocates on its own.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static GLOBAL: Counting = Counting;
-
 fn allocations(world: &RigidWorld, mut state: RigidState, steps: usize) -> (usize, usize) {
     let mut stepper = Lgvci::default().stepper(world, &state, cases::H).unwrap();
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = counting::allocations();
     let mut impacts = 0;
     for _ in 0..steps {
         stepper.step(&mut state).unwrap();
         impacts += stepper.events().len();
     }
-    (ALLOCATIONS.with(Cell::get) - before, impacts)
+    (counting::allocations() - before, impacts)
 }
 
 #[test]
