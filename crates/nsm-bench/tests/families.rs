@@ -1,6 +1,6 @@
 //! Runs that vary, files that are like others, and conditions across runs; and each kind of mistake with its message.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nsm_bench::problem::{Problem, RunResult, Watch};
 use rayon::prelude::*;
@@ -332,14 +332,12 @@ fn a_file_may_be_like_another() {
         (like.replace("pogo", "higher"), "`higher.toml` is itself like `pogo.toml`: name that one"),
         // What is wrong with the two together is said of the line that joins them.
         (like.replace("[start]\nq = [9, 4]", "[[body]]\nmass = 1"), "not both"),
-        (vary.replace("[9, 10]", "[9, \"x\"]"), "line 9"),
+        (vary.replace("[9, 10]", "[9, \"x\"]"), "toml:1: `system.parameters.k`: there is no `x`"),
     ] {
         let found = read("mistake.toml", &text);
-        assert!(found.contains(expected) || found.contains("mistake.toml:"), "{found}");
-        assert!(found.contains("mistake.toml"), "{found}");
+        assert!(found.contains("mistake.toml") && found.contains(expected), "{found}");
     }
     assert!(Problem::parse(like).unwrap_err().to_string().contains("has no neighbours"));
-    assert!(Path::new(&folder.0).is_dir());
 }
 
 #[test]

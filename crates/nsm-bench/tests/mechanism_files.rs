@@ -1,5 +1,8 @@
 //! Problem files with joints: what they mean, and a file with each kind of mistake.
 
+mod common;
+
+use common::message;
 use nsm_bench::problem::{Problem, RunResult, Watch};
 
 /// A flat bar on a hinge: the director across it has no inertia.
@@ -84,16 +87,6 @@ method = "energy-momentum"
 step = 1e-3
 end = 0.3
 "#;
-
-fn message(text: &str) -> String {
-    match Problem::parse(text) {
-        Err(error) => error.to_string(),
-        Ok(problem) => problem
-            .execute(&problem.runs[0], None, Watch::default())
-            .expect_err("a mistake must be reported")
-            .to_string(),
-    }
-}
 
 fn results(text: &str) -> Vec<RunResult> {
     let problem = Problem::parse(text).unwrap();

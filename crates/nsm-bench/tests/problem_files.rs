@@ -1,5 +1,8 @@
 //! Problem files as users write them: the contract's examples, and a file with each kind of mistake.
 
+mod common;
+
+use common::message;
 use nsm_bench::problem::{Problem, Watch};
 
 const POGO: &str = r#"
@@ -28,19 +31,6 @@ step = 0.1
 end = 100.0
 samples = 50
 "#;
-
-fn message(text: &str) -> String {
-    match Problem::parse(text) {
-        Err(error) => error.to_string(),
-        Ok(problem) => {
-            let run = &problem.runs[0];
-            problem
-                .execute(run, None, Watch::default())
-                .expect_err("a mistake must be reported")
-                .to_string()
-        }
-    }
-}
 
 /// The contract's first example with one piece replaced.
 fn pogo(piece: &str, replacement: &str) -> String {
