@@ -144,7 +144,7 @@ fn shapes_of_every_kind_are_understood_and_their_inertia_is_found() {
 #[test]
 fn mistakes_name_the_line_the_key_and_what_would_be_right() {
     for (piece, replacement, expected) in [
-        ("mass  ", "mas   ", "line 5: `system`: `mass` is missing"),
+        ("mass  ", "mas   ", "line 7: `system.mas`: unknown key `mas`; did you mean `mass`?"),
         (
             "potential ",
             "potental  ",
@@ -174,7 +174,11 @@ fn mistakes_name_the_line_the_key_and_what_would_be_right() {
             "step = \"0.1\"",
             "line 23: `run[0].step`: expected a number, found the text \"0.1\"",
         ),
-        ("step = 0.1", "stp = 0.1", "`step` is missing"),
+        (
+            "step = 0.1",
+            "stp = 0.1",
+            "line 23: `run[0].stp`: unknown key `stp`; did you mean `step`?",
+        ),
         ("end = 100.0", "end = -1", "line 24: `run[0].end`: the end time is -1"),
         ("samples = 50", "samples = 2.5", "line 25: `run[0].samples`: 2.5 is not a whole number"),
         ("samples = 50", "rho = 0.9", "line 25: `run[0].rho`: unknown key `rho`"),
@@ -191,6 +195,24 @@ fn mistakes_name_the_line_the_key_and_what_would_be_right() {
         let text = message(&pogo(piece, replacement));
         assert!(text.contains(expected), "{replacement}:\n{text}\ninstead of\n{expected}");
     }
+}
+
+#[test]
+fn a_required_key_that_is_misspelt_is_named() {
+    for (key, slip) in [
+        ("method =", "metod ="),
+        ("step =", "setp ="),
+        ("coordinates =", "coordinate ="),
+        ("mass        =", "mas ="),
+    ] {
+        let found = message(&pogo(key, slip));
+        let (wrong, right) = (slip.trim_end_matches(" ="), key.split(' ').next().unwrap());
+        let expected = format!("unknown key `{wrong}`; did you mean `{right}`?");
+        assert!(found.contains(&expected), "{found}");
+    }
+    // A key that is there is not taken for one that is missing.
+    let found = message(&pogo("q = [8.88, 3.88]", ""));
+    assert!(found.contains("`q` is missing"), "{found}");
 }
 
 #[test]

@@ -206,6 +206,12 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// Whether a word is a key of four letters or more with a slip of the pen.
+pub(crate) fn is_misspelt(word: &str, key: &str) -> bool {
+    let letters = key.chars().count();
+    letters >= 4 && (1..=1 + usize::from(letters >= 6)).contains(&distance(word, key))
+}
+
 /// Edit distance with transpositions of neighbours (optimal string alignment), ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let [a, b]: [Vec<char>; 2] = [a, b].map(|s| s.to_lowercase().chars().collect());

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::rewrite::entry;
 use super::{Place, ProblemError};
-use crate::formula::nearest;
+use crate::formula::{is_misspelt, nearest};
 
 type Value<'t> = &'t Spanned<DeValue<'t>>;
 
@@ -109,7 +109,16 @@ impl<'t> Reader<'t> {
         value: Option<T>,
         what: &str,
     ) -> Result<T, ProblemError> {
-        value.ok_or_else(|| self.place.error(format!("`{key}` is missing: {what}")))
+        value.ok_or_else(|| {
+            let known = self.known.borrow();
+            let mut names = self.table.iter().map(|(name, _)| name.get_ref().as_ref());
+            match names.find(|name| !known.contains(name) && is_misspelt(name, key)) {
+                Some(name) => self
+                    .place_of(name)
+                    .error(format!("unknown key `{name}`; did you mean `{key}`?")),
+                None => self.place.error(format!("`{key}` is missing: {what}")),
+            }
+        })
     }
 
     pub(crate) fn number(&self, key: &'static str) -> Result<Option<f64>, ProblemError> {
