@@ -4,19 +4,15 @@
 #![allow(clippy::print_stdout)]
 
 mod bench_table;
-mod compare;
 mod error;
-mod page;
-mod plot;
 mod reproduce;
-mod run;
 mod tidy;
-mod viewer;
 mod workspace;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use nsm::cli::{compare, run};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Tasks of the nsm workspace")]
@@ -42,8 +38,8 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Reproduce(args) => reproduce::run(&workspace::root(), &args),
-        Command::Run(args) => run::run(&args),
-        Command::Compare(args) => compare::run(&args),
+        Command::Run(args) => run::run(&args).map_err(Into::into),
+        Command::Compare(args) => compare::run(&args).map_err(Into::into),
         Command::Tidy => tidy::run(&workspace::root()),
         Command::BenchTable(args) => bench_table::run(&workspace::root(), &args),
     };

@@ -1,7 +1,7 @@
 //! `cargo xtask reproduce`: the experiments of the papers, computed now, with a verdict each.
 
 mod entry;
-pub(crate) mod report;
+mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

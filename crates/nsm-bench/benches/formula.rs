@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nsm_bench::kaufman_pai::systems;
-use nsm_bench::problem::{Problem, Subject};
 use nsm_model::{State, Stepper, System};
+use nsm_problem::{Problem, Subject};
 use nsm_vi::{Gvi, Quadrature};
 
 const FORMULA: &str = r#"

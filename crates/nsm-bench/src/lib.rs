@@ -2,19 +2,15 @@
 //! each, and everything needed to run one and judge it.
 
 pub mod dae_test_set;
-pub mod formula;
 pub mod garcia_orden;
 pub mod kaufman_pai;
 pub mod leyendecker_marsden_ortiz;
 pub mod patil_bruls;
-pub mod problem;
 mod scenario;
-pub mod scene;
 pub mod tran_leok;
 
-pub use scenario::{
-    Axes, Check, Curve, Effort, Expected, Findings, Scenario, ScenarioError, Status, Table,
-};
+pub use nsm_problem::{Axes, Curve, Status};
+pub use scenario::{Check, Effort, Expected, Findings, Scenario, ScenarioError, Table};
 
 /// All scenarios, in the order of the papers, then those with references from elsewhere.
 pub fn scenarios() -> Vec<Scenario> {
@@ -30,8 +26,3 @@ pub fn scenarios() -> Vec<Scenario> {
     .flatten()
     .collect()
 }
-
-/// The examples of the README, compiled and run with the doctests; they use `nsm_solvers`.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -5,30 +5,7 @@
 
 use std::error::Error;
 
-/// How the outcome relates to what the paper states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// We obtain what the paper states.
-    Reproduced,
-    /// Data are missing in the paper; with our stated choice we obtain what it states.
-    Chosen,
-    /// We obtain something else, and the note says why.
-    Differs,
-    /// The paper's statement is in error; the scenario shows the right one.
-    Erratum,
-}
-
-impl Status {
-    /// One word for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::Chosen => "chosen",
-            Self::Differs => "differs",
-            Self::Erratum => "erratum",
-        }
-    }
-}
+use nsm_problem::{Axes, Curve, Status};
 
 /// How much to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,35 +75,6 @@ impl std::fmt::Display for Check {
         let mark = if self.passes() { "ok" } else { "FAILS" };
         write!(f, "{}: {} (expected {}) {mark}", self.what, self.value, self.expected)
     }
-}
-
-/// A named curve for the figure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// Legend.
-    pub name: String,
-    /// Label of the abscissa.
-    pub x: String,
-    /// Label of the ordinate; curves with the same labels share a panel.
-    pub y: String,
-    /// The points, at most a few hundred.
-    pub points: Vec<[f64; 2]>,
-}
-
-/// How the panel of some curves is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Axes {
-    /// Linear; a positive ordinate over many decades is drawn on a logarithmic axis.
-    #[default]
-    Auto,
-    /// Both linear, whatever the range.
-    Linear,
-    /// Logarithmic ordinate.
-    Logarithmic,
-    /// Both logarithmic: convergence, work and precision.
-    DoubleLogarithmic,
-    /// Both linear with the same scale: trajectories.
-    Equal,
 }
 
 /// A table as a paper prints it.

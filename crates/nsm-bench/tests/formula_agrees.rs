@@ -1,8 +1,8 @@
 //! A formula is the system that it describes: the pogo stick from a file and by hand, step by step.
 
 use nsm_bench::kaufman_pai::systems;
-use nsm_bench::problem::{Problem, Subject};
 use nsm_model::Stepper;
+use nsm_problem::{Problem, Subject};
 use nsm_vi::{Gvi, Quadrature};
 
 #[test]

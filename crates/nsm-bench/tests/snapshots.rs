@@ -11,8 +11,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use insta::internals::SnapshotContents;
-use nsm_bench::problem::{Problem, RunResult, Sampling, Watch};
-use nsm_bench::{Curve, Effort, Expected, Findings, scenarios};
+use nsm_bench::{Effort, Expected, Findings, scenarios};
+use nsm_problem::{Curve, Problem, RunResult, Sampling, Watch};
 
 /// Samples of a curve.
 const SAMPLES: usize = 40;

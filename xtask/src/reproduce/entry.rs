@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nsm_bench::problem::{Problem, Run, RunResult, Verdict, Watch};
-use nsm_bench::scene::Scene;
-use nsm_bench::{Axes, Curve, Effort, Scenario, Status, Table};
+use nsm_bench::{Effort, Scenario, Table};
+use nsm_problem::{Axes, Curve, Problem, Run, RunResult, Status, Verdict, Watch};
+use nsm_report::plot::runs::{FILMED, drawn, plots, shown};
+use nsm_report::scene::Scene;
+use nsm_report::table::{self, number};
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::plot::runs::{FILMED, drawn, plots, shown};
-use crate::run::table::number;
 
 /// Where an experiment is described.
 pub(crate) enum Source {
@@ -248,7 +248,7 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
         entry.axes.extend(plot.curves.first().map(|c| ((c.x.clone(), c.y.clone()), plot.axes)));
         entry.curves.extend(plot.curves);
     }
-    entry.ledger = crate::run::table::table(&drawn);
+    entry.ledger = table::table(&drawn);
     entry
 }
 

@@ -3,14 +3,11 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::entry::Entry;
-use crate::page;
-use crate::plot::{escape, panels, unbroken};
-use crate::viewer;
+use nsm_report::page;
+use nsm_report::plot::{escape, panels, unbroken};
+use nsm_report::viewer::{self, FILM_CAPTION};
 
-/// What a film shows.
-pub(crate) const FILM_CAPTION: &str =
-    "the first part of each run; drag to turn or move, click and scroll to zoom";
+use super::entry::Entry;
 
 /// The page of all experiments.
 pub(crate) fn report(entries: &[Entry], time: Duration) -> String {

@@ -12,8 +12,12 @@ const RANKS: &[(&str, u32)] = &[
     ("nsm-reflect", 3),
     ("nsm-vi", 4),
     ("nsm-alpha", 4),
-    ("nsm-bench", 5),
-    ("xtask", 6),
+    ("nsm-formula", 3),
+    ("nsm-problem", 5),
+    ("nsm-report", 6),
+    ("nsm-bench", 6),
+    ("nsm", 7),
+    ("xtask", 8),
 ];
 
 pub(super) fn check(packages: &[Package]) -> Vec<Problem> {

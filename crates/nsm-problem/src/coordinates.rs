@@ -1,0 +1,260 @@
+//! `[system]` and `[start]`: a system in coordinates, by formula.
+
+use nsm_constraints::{Rows, Switching};
+use nsm_model::{Mass, State, System, SystemError, Tolerance, check_start, project_start};
+
+use super::reader::{Entry, Reader};
+use super::{Place, ProblemError};
+use nsm_formula::{FormulaField, FormulaForce, Scope, constant, quantity};
+
+/// Reads `[system]`.
+pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
+    let scope = read_scope(reader)?;
+    let coordinates = scope.coordinates().to_vec();
+    let mass = read_mass(reader, coordinates.len())?;
+    let place = reader.place();
+    let fail = |e: SystemError| place.system(&e);
+    let mut system = System::new(mass).with_names(&coordinates).map_err(fail)?;
+    if reader.is_number("potential") {
+        // A constant potential moves nothing, but it counts in the energy.
+        let value = reader.number("potential")?.unwrap_or(0.0);
+        let field = FormulaField::new(&value.to_string(), &scope)
+            .map_err(|e| reader.place_of("potential").formula(&e))?;
+        system = system.with_potential("potential", field).map_err(fail)?;
+    } else if let Some(text) = reader.text("potential")? {
+        let field = FormulaField::new(text, &scope)
+            .map_err(|e| reader.place_of("potential").formula(&e))?;
+        system = system.with_potential("potential", field).map_err(fail)?;
+    }
+    if let Some(force) = read_force(reader, &coordinates, &scope)? {
+        system = system.with_force(force).map_err(fail)?;
+    }
+    for (name, field, _) in fields(reader, "equality", &scope)? {
+        system = system.with_equality(&name, field).map_err(fail)?;
+    }
+    if let Some(switching) = read_switching(reader, &coordinates, &scope)? {
+        system = system.with_switching(switching).map_err(fail)?;
+    }
+    for (name, field, _) in fields(reader, "inequality", &scope)? {
+        system = system.with_inequality(&name, field).map_err(fail)?;
+    }
+    for (name, entry, place) in reader.entries("invariants")? {
+        let text = formula_text(entry);
+        system =
+            system.with_invariant(quantity(&name, &text, &scope).map_err(|e| place.formula(&e))?);
+    }
+    Ok(system)
+}
+
+/// Reads the names that formulas may use.
+pub(crate) fn read_scope(reader: &Reader<'_>) -> Result<Scope, ProblemError> {
+    let coordinates: Vec<String> = reader
+        .require(
+            "coordinates",
+            reader.texts("coordinates")?,
+            "name the coordinates, as in `coordinates = [\"x\", \"y\"]`",
+        )?
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let parameters = read_parameters(reader)?;
+    Scope::new(&coordinates, &parameters)
+        .map_err(|e| reader.place_of("coordinates").error(e.message))
+}
+
+/// Reads a table of named formulas as fields.
+pub(crate) fn fields(
+    reader: &Reader<'_>,
+    key: &'static str,
+    scope: &Scope,
+) -> Result<Vec<(String, FormulaField, Place)>, ProblemError> {
+    reader
+        .entries(key)?
+        .into_iter()
+        .map(|(name, entry, place)| {
+            let field =
+                FormulaField::new(&formula_text(entry), scope).map_err(|e| place.formula(&e))?;
+            Ok((name, field, place))
+        })
+        .collect()
+}
+
+/// Reads `[[system.mode]]`, or `[system.periodic]` for rows that repeat along a coordinate.
+fn read_switching(
+    reader: &Reader<'_>,
+    coordinates: &[String],
+    scope: &Scope,
+) -> Result<Option<Switching>, ProblemError> {
+    let modes = reader.tables("mode")?;
+    if let Some(table) = reader.table("periodic")? {
+        if !modes.is_empty() {
+            return Err(table.place().error("give `mode`s or `periodic`, not both"));
+        }
+        let name = table.require(
+            "coordinate",
+            table.text("coordinate")?,
+            "the coordinate along which the rows repeat",
+        )?;
+        let coordinate = coordinates.iter().position(|c| c == name).ok_or_else(|| {
+            table.place_of("coordinate").error(format!("there is no coordinate `{name}`"))
+        })?;
+        let value = |key: &'static str| -> Result<Option<f64>, ProblemError> {
+            if table.is_text(key) {
+                let text = table.text(key)?.unwrap_or_default();
+                constant(text, scope).map(Some).map_err(|e| table.place_of(key).formula(&e))
+            } else {
+                table.number(key)
+            }
+        };
+        let period = table.require("period", value("period")?, "after which the rows repeat")?;
+        let origin = value("origin")?.unwrap_or(0.0);
+        let rows = read_rows(&table, scope)?;
+        let label = table.text("name")?.unwrap_or("period");
+        table.finish()?;
+        let switching = Switching::periodic(label, coordinate, origin, period, rows);
+        return switching.map(Some).map_err(|e| table.place().error(e.to_string()));
+    }
+    if modes.is_empty() {
+        return Ok(None);
+    }
+    let mut switching = Switching::new(coordinates.len());
+    let mut names: Vec<&str> = Vec::new();
+    for table in &modes {
+        let name = table.require("name", table.text("name")?, "each mode has a name")?;
+        if names.contains(&name) {
+            return Err(table
+                .place_of("name")
+                .error(format!("there are two modes named `{name}`")));
+        }
+        names.push(name);
+        let text = table.require(
+            "where",
+            table.text("where")?,
+            "a formula that is positive where the mode is active",
+        )?;
+        let region =
+            FormulaField::new(text, scope).map_err(|e| table.place_of("where").formula(&e))?;
+        let rows = read_rows(table, scope)?;
+        table.finish()?;
+        switching = switching
+            .with_mode(name, region, rows)
+            .map_err(|e| table.place().error(e.to_string()))?;
+    }
+    Ok(Some(switching))
+}
+
+fn read_rows(reader: &Reader<'_>, scope: &Scope) -> Result<Rows, ProblemError> {
+    let mut rows = Rows::new(scope.dimension());
+    for (name, field, place) in fields(reader, "equality", scope)? {
+        rows.push(name, field).map_err(|e| place.error(e.to_string()))?;
+    }
+    Ok(rows)
+}
+
+/// Parameters are numbers, or formulas of the parameters above them.
+fn read_parameters(reader: &Reader<'_>) -> Result<Vec<(String, f64)>, ProblemError> {
+    let mut parameters: Vec<(String, f64)> = Vec::new();
+    for (name, entry, place) in reader.entries("parameters")? {
+        let value = match entry {
+            Entry::Number(value) => value,
+            Entry::Text(text) => {
+                let known = Scope::new(&[], &parameters).map_err(|e| place.error(e.message))?;
+                constant(text, &known).map_err(|e| place.formula(&e))?
+            }
+        };
+        parameters.push((name, value));
+    }
+    Ok(parameters)
+}
+
+fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, ProblemError> {
+    let place = reader.place_of("mass");
+    let (mass, size) = if reader.is_matrix("mass") {
+        let rows = reader.require("mass", reader.matrix("mass")?, "")?;
+        let size = rows.len();
+        (Mass::full(&rows), size)
+    } else {
+        let masses = reader.require(
+            "mass",
+            reader.numbers("mass")?,
+            "one per coordinate, or a full symmetric matrix",
+        )?;
+        let size = masses.len();
+        (Mass::diagonal(&masses), size)
+    };
+    if size != dimension {
+        return Err(place.error(format!("{size} masses for {dimension} coordinates: give one per coordinate, or a full symmetric matrix")));
+    }
+    mass.map_err(|e| place.system(&e))
+}
+
+fn read_force(
+    reader: &Reader<'_>,
+    coordinates: &[String],
+    scope: &Scope,
+) -> Result<Option<FormulaForce>, ProblemError> {
+    let mut components = Vec::new();
+    let mut first = None;
+    for (name, entry, place) in reader.entries("force")? {
+        let Some(i) = coordinates.iter().position(|c| *c == name) else {
+            let hint = nsm_formula::nearest(&name, coordinates.iter().map(String::as_str))
+                .map(|n| format!(", did you mean `{n}`?"));
+            return Err(
+                place.error(format!("there is no coordinate `{name}`{}", hint.unwrap_or_default()))
+            );
+        };
+        let text = formula_text(entry);
+        // Each formula is tried alone first, so that a mistake is reported at its own line.
+        FormulaForce::new(&[(i, &text)], scope).map_err(|e| place.formula(&e))?;
+        first.get_or_insert(place);
+        components.push((i, text));
+    }
+    let Some(place) = first else { return Ok(None) };
+    let components: Vec<(usize, &str)> =
+        components.iter().map(|(i, text)| (*i, text.as_str())).collect();
+    FormulaForce::new(&components, scope).map(Some).map_err(|e| place.formula(&e))
+}
+
+fn formula_text(entry: Entry<'_>) -> String {
+    match entry {
+        Entry::Text(text) => text.to_owned(),
+        Entry::Number(value) => format!("({value:e})"),
+    }
+}
+
+/// Reads `[start]` and checks it against the constraints.
+pub(crate) fn read_start(reader: &Reader<'_>, system: &System) -> Result<State, ProblemError> {
+    let n = system.dimension();
+    let sized = |key: &'static str| -> Result<Option<Vec<f64>>, ProblemError> {
+        match reader.numbers(key)? {
+            Some(list) if list.len() != n => {
+                let names = system.names().join(", ");
+                let message = format!("{} numbers for {n} coordinates ({names})", list.len());
+                Err(reader.place_of(key).error(message))
+            }
+            other => Ok(other),
+        }
+    };
+    let q = reader.require("q", sized("q")?, "the positions at the start")?;
+    let state = match (sized("v")?, sized("p")?) {
+        (Some(_), Some(_)) => return Err(reader.place_of("p").error("give `v` or `p`, not both")),
+        (_, Some(p)) => State::from_momentum(system, &q, &p),
+        (v, None) => State::new(system, &q, &v.unwrap_or_else(|| vec![0.0; n])),
+    };
+    let mut state = state.map_err(|e| reader.place().system(&e))?;
+    if let Some(mode) = reader.text("mode")? {
+        state = state.in_mode(system, mode).map_err(|e| reader.place_of("mode").system(&e))?;
+    }
+    state.t = reader.number("t")?.unwrap_or(0.0);
+    if reader.flag("project")?.unwrap_or(false) {
+        project_start(system, &mut state).map_err(|e| reader.place().system(&e))?;
+    }
+    check_start(system, &state, Tolerance::default()).map_err(|e| {
+        // Projection knows no inequalities.
+        let outside = matches!(&e, SystemError::InfeasiblePosition { must, .. } if *must != "0");
+        let remedy = "`project = true` in [start] moves it onto the equalities";
+        let remedy = if outside { "" } else { &format!(" ({remedy})") };
+        reader.place().error(format!("{e}{remedy}"))
+    })?;
+    Ok(state)
+}

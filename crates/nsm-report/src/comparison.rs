@@ -1,0 +1,185 @@
+//! What a comparison leaves: tables, a work-precision plot, a page, JSON.
+
+use std::fmt::Write;
+
+use nsm_problem::compare::{Comparison, Contender, Trial};
+use nsm_problem::{Axes, Curve, RunResult};
+use serde_json::{Map, Value, json};
+
+use crate::plot::{escape, panel, standalone};
+use crate::{Document, page, table};
+
+/// The ledgers at one step, the errors at all, and who did not take part.
+pub fn text(found: &Comparison) -> String {
+    let mut text = format!("{}, to t = {}\n\n", found.title, found.end);
+    let _ = writeln!(text, "At step {}:", found.steps[found.base]);
+    text.push_str(&table::table(&ledgers(found).iter().collect::<Vec<_>>()));
+    let _ = writeln!(text, "\n{}", reference(found));
+    text.push_str(&table::align(&errors(found)));
+    for (name, why) in &found.refused {
+        let _ = writeln!(text, "\n{name} does not fit: {why}");
+    }
+    text
+}
+
+/// The results at the step where ledgers are compared, each named after its method.
+fn ledgers(found: &Comparison) -> Vec<RunResult> {
+    found
+        .contenders
+        .iter()
+        .map(|c| RunResult { name: c.name.clone(), ..c.trials[found.base].result.clone() })
+        .collect()
+}
+
+/// Says what the errors are measured against.
+fn reference(found: &Comparison) -> String {
+    match &found.reference {
+        None => "No method fits: there is nothing to compare.".into(),
+        Some(r) => {
+            let trust = r.trust.map_or("an unknown amount".into(), table::small);
+            format!(
+                "Largest error of a position, against {} at step {} (which is {trust} from itself at twice that step), with the observed order:",
+                r.method, r.step
+            )
+        }
+    }
+}
+
+/// Rows: a step each; columns: error and order of each method.
+fn errors(found: &Comparison) -> Vec<Vec<String>> {
+    let mut rows = vec![
+        std::iter::once("step".to_owned())
+            .chain(found.contenders.iter().map(|c| c.name.clone()))
+            .collect::<Vec<_>>(),
+    ];
+    for (i, h) in found.steps.iter().enumerate() {
+        let cell = |c: &Contender| {
+            let trial = &c.trials[i];
+            match (&trial.result.failure, trial.error, trial.order) {
+                (Some(_), ..) => "failed".into(),
+                (None, Some(e), Some(p)) => format!("{} ({p:.1})", table::small(e)),
+                (None, Some(e), None) => table::small(e),
+                (None, None, _) => "-".into(),
+            }
+        };
+        rows.push(
+            std::iter::once(h.to_string()).chain(found.contenders.iter().map(cell)).collect(),
+        );
+    }
+    rows
+}
+
+/// Error and energy drift against the step, and error against the time it cost.
+fn plots(found: &Comparison) -> Vec<(&'static str, Vec<Curve>)> {
+    let curves = |x: &str, y: &str, point: &dyn Fn(&Trial) -> Option<[f64; 2]>| {
+        let curve = |c: &Contender| Curve {
+            name: c.name.clone(),
+            x: x.into(),
+            y: y.into(),
+            points: c.trials.iter().filter_map(point).collect(),
+        };
+        found.contenders.iter().map(curve).collect::<Vec<_>>()
+    };
+    let micro = |r: &RunResult| 1e6 * r.seconds / r.ledger.steps.max(1) as f64;
+    let done = |t: &Trial| t.result.failure.is_none();
+    vec![
+        (
+            "work-precision",
+            curves("seconds", "largest error of a position", &|t| {
+                Some([t.result.seconds, t.error?])
+            }),
+        ),
+        (
+            "convergence",
+            curves("step", "largest error of a position", &|t| Some([t.result.step, t.error?])),
+        ),
+        (
+            "energy",
+            curves("step", "energy drift", &|t| {
+                done(t).then(|| [t.result.step, t.result.ledger.energy.drift()])
+            }),
+        ),
+        (
+            "cost",
+            curves("step", "microseconds a step", &|t| {
+                done(t).then(|| [t.result.step, micro(&t.result)])
+            }),
+        ),
+    ]
+}
+
+/// The plots, `compare.html` and `compare.json`.
+pub fn documents(found: &Comparison) -> Vec<Document> {
+    let mut documents = Vec::new();
+    let mut panels = String::new();
+    for (name, curves) in plots(found) {
+        if let Some(svg) = panel(&curves.iter().collect::<Vec<_>>(), Axes::DoubleLogarithmic) {
+            documents.push(Document::new(format!("compare-{name}.svg"), standalone(&svg)));
+            panels.push_str(&svg);
+        }
+    }
+    documents.push(Document::new("compare.html", html(found, &panels)));
+    documents.push(Document::new("compare.json", format!("{:#}\n", json(found))));
+    documents
+}
+
+fn html(found: &Comparison, panels: &str) -> String {
+    let numbers = |heads: &[String], rows: &[Vec<String>]| {
+        page::table(heads, rows).replace("<table>", "<table class=\"numbers\">")
+    };
+    let mut body = format!(
+        "<h1>{}</h1><p class=\"source\">compared to t = {}</p><h2>Errors</h2><p>{}</p>",
+        escape(&found.title),
+        found.end,
+        escape(&reference(found))
+    );
+    let errors = errors(found);
+    body.push_str(&numbers(&errors[0], &errors[1..]));
+    let _ = write!(body, "<div class=\"plots\">{panels}</div>");
+    let _ = write!(body, "<h2>Ledgers at step {}</h2>", found.steps[found.base]);
+    let (heads, rows) = table::cells(&ledgers(found).iter().collect::<Vec<_>>());
+    body.push_str(&numbers(&heads, &rows));
+    if !found.refused.is_empty() {
+        body.push_str("<h2>Methods that do not fit</h2><ul>");
+        for (name, why) in &found.refused {
+            let _ = write!(body, "<li><b>{}</b>: {}</li>", escape(name), escape(why));
+        }
+        body.push_str("</ul>");
+    }
+    page::page(&format!("{}: comparison", found.title), &body)
+}
+
+/// The comparison as one object.
+pub fn json(found: &Comparison) -> Value {
+    let trial = |t: &Trial| {
+        let r = &t.result;
+        let ledger = &r.ledger;
+        let drifts: Map<String, Value> =
+            ledger.invariants.iter().map(|(n, b)| (n.clone(), json!(b.drift()))).collect();
+        json!({
+            "step": r.step, "steps": ledger.steps, "events": ledger.events,
+            "error": t.error, "order": t.order,
+            "energy": { "start": ledger.energy.start, "min": ledger.energy.min, "max": ledger.energy.max,
+                        "end": ledger.energy.end, "drift": ledger.energy.drift() },
+            "invariants": drifts, "penetration": ledger.penetration,
+            "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
+            "seconds": r.seconds, "seconds_per_step": r.seconds / ledger.steps.max(1) as f64,
+            "failure": r.failure,
+        })
+    };
+    let methods: Map<String, Value> = found
+        .contenders
+        .iter()
+        .map(|c| (c.name.clone(), c.trials.iter().map(trial).collect()))
+        .collect();
+    let refused: Map<String, Value> =
+        found.refused.iter().map(|(name, why)| (name.clone(), json!(why))).collect();
+    let reference = found.reference.as_ref();
+    json!({
+        "title": found.title,
+        "end": found.end,
+        "reference": reference.map(|r| json!({ "method": r.method, "step": r.step, "trust": r.trust })),
+        "methods": methods,
+        "refused": refused,
+    })
+}

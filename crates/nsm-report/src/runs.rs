@@ -1,0 +1,95 @@
+//! The pictures of runs: plots as SVG, and a page with plots and animation.
+
+use std::fmt::Write;
+
+use nsm_problem::{Axes, Curve, Problem, RunResult, Verdict};
+
+use crate::plot::runs::{FILMED, drawn, plots, shown};
+use crate::plot::{escape, panel, standalone, unbroken};
+use crate::scene::Scene;
+use crate::viewer::{self, FILM_CAPTION};
+use crate::{Document, page, table};
+
+/// `NAME-energy.svg`, `NAME-coordinates.svg`, … for each run, `figure-1.svg`, …, and `index.html`.
+pub fn documents(
+    problem: &Problem,
+    results: &[RunResult],
+    verdicts: &[Verdict],
+    figures: &[(Axes, Vec<Curve>)],
+) -> Vec<Document> {
+    let mut documents = Vec::new();
+    for result in results {
+        for plot in plots(problem.subject_of(&result.name), &[result]) {
+            if let Some(svg) = panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes) {
+                let name = format!("{}-{}.svg", result.name, plot.name);
+                documents.push(Document::new(name, standalone(&svg)));
+            }
+        }
+    }
+    let figures: Vec<String> = figures
+        .iter()
+        .filter_map(|(axes, c)| panel(&c.iter().collect::<Vec<_>>(), *axes))
+        .collect();
+    for (k, figure) in figures.iter().enumerate() {
+        documents.push(Document::new(format!("figure-{}.svg", k + 1), standalone(figure)));
+    }
+    let page = html(problem, results, verdicts, &figures.concat());
+    documents.push(Document::new("index.html", page));
+    documents
+}
+
+fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures: &str) -> String {
+    let mut body = format!(
+        "<h1>{}</h1><p class=\"source\">{}</p>",
+        escape(&problem.title),
+        escape(&problem.source)
+    );
+    for result in results {
+        if let Some(failure) = &result.failure {
+            let _ = write!(
+                body,
+                "<pre class=\"failure\">{} failed at {}</pre>",
+                escape(&result.name),
+                escape(failure)
+            );
+        }
+    }
+    let scenes: Vec<(String, Scene)> =
+        shown(results, FILMED).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
+    body.push_str(&viewer::figure(&scenes, FILM_CAPTION).unwrap_or_default());
+    let claims: Vec<Vec<String>> = verdicts.iter().map(claim).collect();
+    if !claims.is_empty() {
+        let heads = ["", "claim", "obtained now"].map(str::to_owned);
+        body.push_str(&page::table(&heads, &claims));
+    }
+    let (heads, rows) = table::cells(&drawn(results));
+    body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
+    body.push_str("<div class=\"plots\">");
+    body.push_str(figures);
+    for plot in plots(&problem.subject, &drawn(results)) {
+        body.push_str(
+            &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),
+        );
+    }
+    body.push_str("</div>");
+    page::page(&problem.title, &body)
+}
+
+fn claim(verdict: &Verdict) -> Vec<String> {
+    let word = if verdict.holds { verdict.status.word() } else { "FAILED" };
+    let figures: Vec<String> = verdict
+        .figures
+        .iter()
+        .map(|(name, value)| format!("{name} = {}", table::number(*value)))
+        .collect();
+    vec![
+        format!("<b class=\"badge {}\">{word}</b>", word.to_lowercase()),
+        format!(
+            "{}{}<br><small>{}</small>",
+            verdict.run.as_ref().map(|name| escape(name) + ": ").unwrap_or_default(),
+            escape(&verdict.what),
+            escape(&verdict.note)
+        ),
+        format!("<span class=\"figures\">{}</span>", escape(&unbroken(&figures.join(", ")))),
+    ]
+}

@@ -1,0 +1,53 @@
+//! Animations in pages: scenes as data, and the script that shows them.
+
+use serde_json::json;
+
+use crate::plot::escape;
+use crate::scene::Scene;
+
+/// The script that shows every scene of a page.
+pub(crate) const SCRIPT: &str = include_str!("viewer.js");
+
+/// What a film shows.
+pub const FILM_CAPTION: &str =
+    "the first part of each run; drag to turn or move, click and scroll to zoom";
+
+/// Most numbers of one scene: a page of many scenes stays a few megabytes.
+const MOST: usize = 15_000;
+
+/// A figure with the scenes of one or several runs; nothing if there is nothing to see.
+pub fn figure(scenes: &[(String, Scene)], caption: &str) -> Option<String> {
+    let list: Vec<_> = scenes
+        .iter()
+        .filter(|(_, scene)| !scene.is_empty())
+        .map(|(name, scene)| json!({ "name": name, "scene": scene.thinned(MOST).json() }))
+        .collect();
+    if list.is_empty() {
+        return None;
+    }
+    // Inside a script element only `</` could end the data.
+    let data = json!(list).to_string().replace("</", "<\\/");
+    let caption = escape(caption);
+    Some(format!(
+        "<figure class=\"scene\"><script type=\"application/json\">{data}</script><figcaption>{caption}</figcaption></figure>"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nsm_problem::{Problem, Watch};
+
+    #[test]
+    fn data_cannot_end_their_script() {
+        let text = "[system]\ncoordinates = [\"y\"]\nmass = [1]\n[start]\nq = [0]\nv = [1]\n\
+                    [[run]]\nmethod = \"gvi\"\nstep = 0.1\nend = 1.0";
+        let problem = Problem::parse(text).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        let scene = Scene::of(&problem, &result);
+        let html = figure(&[("</script><b>".into(), scene)], "a < b").unwrap();
+        assert_eq!(html.matches("</script>").count(), 1);
+        assert!(html.contains("a &lt; b"));
+        assert!(figure(&[("empty".into(), Scene::default())], "").is_none());
+    }
+}

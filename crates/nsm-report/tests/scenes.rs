@@ -1,0 +1,164 @@
+//! Pictures guessed from problem files, and their JSON.
+
+use nsm_geom::Vec3;
+use nsm_problem::{FRAMES, Problem, Watch};
+use nsm_report::scene::{Link, Scene};
+
+fn scene(text: &str) -> Scene {
+    let problem = Problem::parse(text).unwrap();
+    let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+    assert!(result.failure.is_none());
+    Scene::of(&problem, &result)
+}
+
+const RUN: &str = "[[run]]\nmethod = \"gvi\"\nstep = 0.01\nend = 2.0\n";
+
+#[test]
+fn a_ball_moves_along_its_axis_over_its_floor() {
+    let text = "[system]\ncoordinates = [\"y\"]\nmass = [1]\npotential = \"9.8*y\"\n\
+                inequality = { floor = \"y - 0.25\" }\n[start]\nq = [1]\n";
+    let scene = scene(&format!("{text}{RUN}"));
+    assert!(!scene.spatial && scene.points.len() == 1);
+    assert_eq!(scene.points[0].path[0], Vec3::new(0.0, 1.0, 0.0));
+    let [floor] = &scene.outlines[..] else { panic!("{:?}", scene.outlines) };
+    assert_eq!(floor.len(), 2);
+    assert!(floor.iter().all(|p| (p.y - 0.25).abs() < 1e-9));
+    assert!((floor[0].x - floor[1].x).abs() > 0.3);
+}
+
+#[test]
+fn rods_discs_and_walls_come_from_the_constraints() {
+    let text = "[system]\ncoordinates = [\"x1\", \"y1\", \"x2\", \"y2\"]\nmass = [1, 1, 1, 1]\n\
+        equality = { rod = \"sqrt((x1 - 0.5)^2 + y1^2) - 1\" }\n\
+        inequality = { contact = \"sqrt((x1 - x2)^2 + (y1 - y2)^2) - 0.5\", wall = \"9 - x2^2 - y2^2\" }\n\
+        [start]\nq = [0.5, -1, 2, -1]\nv = [0.5, 0, -1, 0]\n";
+    let scene = scene(&format!("{text}{RUN}"));
+    assert_eq!(scene.points[0].radius, Some(0.25));
+    assert_eq!(scene.points[1].radius, Some(0.25));
+    assert_eq!(scene.links, [Link { from: 0, to: 2, spring: false }]);
+    assert!((scene.points[2].path[0] - Vec3::new(0.5, 0.0, 0.0)).norm() < 1e-2);
+    // The wall is an inequality: a curve, however round.
+    assert!(scene.outlines.iter().flatten().all(|p| (p.norm() - 3.0).abs() < 1e-2));
+}
+
+#[test]
+fn a_switching_track_is_drawn_mode_by_mode() {
+    let text = "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n\
+        [[system.mode]]\nname = \"flat\"\nwhere = \"1 - x\"\nequality = { track = \"y\" }\n\
+        [[system.mode]]\nname = \"ramp\"\nwhere = \"x - 1\"\nequality = { track = \"y - x + 1\" }\n\
+        [start]\nq = [0, 0]\nv = [1, 0]\nmode = \"flat\"\n\
+        [[run]]\nmethod = \"nsga\"\nstep = 0.01\nend = 2.0\n";
+    let scene = scene(text);
+    assert_eq!(scene.outlines.len(), 2);
+    let ramp = |p: &Vec3| (p.y - (p.x - 1.0).max(0.0)).abs();
+    assert!(scene.outlines.iter().flatten().all(|p| ramp(p) < 1e-9));
+}
+
+#[test]
+fn coordinates_that_are_no_places_are_shown_in_their_phase_plane() {
+    let text = "[system]\ncoordinates = [\"theta\"]\nmass = [1]\npotential = \"-cos(theta)\"\n[start]\nq = [1]\n";
+    let scene = scene(&format!("{text}{RUN}"));
+    assert!(scene.axes.is_some());
+    assert_eq!(scene.points[0].path[0], Vec3::new(1.0, 0.0, 0.0));
+}
+
+#[test]
+fn a_picture_in_the_file_is_followed() {
+    let text = "[system]\ncoordinates = [\"theta\"]\nmass = [1]\nparameters = { l = 2 }\npotential = \"-cos(theta)\"\n\
+        [picture]\npoints = [[0, 0], [\"l*sin(theta)\", \"-l*cos(theta)\"]]\nlinks = [[0, 1]]\nradius = 0.1\n\
+        curves = [\"y + l\"]\n[start]\nq = [1]\n";
+    let scene = scene(&format!("{text}{RUN}"));
+    assert_eq!(scene.points[0].path, [Vec3::zeros()]);
+    assert!(
+        (scene.points[1].path[0] - Vec3::new(2.0 * 1f64.sin(), -2.0 * 1f64.cos(), 0.0)).norm()
+            < 1e-12
+    );
+    assert_eq!(scene.points[1].radius, Some(0.1));
+    assert_eq!(scene.links, [Link { from: 0, to: 1, spring: false }]);
+    assert_eq!(scene.outlines.len(), 1);
+    for (wrong, expected) in [
+        ("points = [[0]]", "point 0 has 1 formulas"),
+        ("points = [[\"phi\", 0]]", "there is no `phi`"),
+        ("links = [[0, 1, 2]]", "pairs of points"),
+        ("curves = [\"y - t\"]", "do not move"),
+        ("pionts = []", "did you mean `points`?"),
+    ] {
+        let start = text.find("points").unwrap();
+        let end = text.find("[start]").unwrap();
+        let file = format!("{}{wrong}\n{}{RUN}", &text[..start], &text[end..]);
+        let error = Problem::parse(&file).expect_err(wrong).to_string();
+        assert!(error.contains(expected), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn bodies_carry_their_surface_and_continuous_quaternions() {
+    let text = "gravity = [0, 0, -9.8]\n[[body]]\nmass = 1\nshape = { union = [{ sphere = 1 }, { box = [1, 1, 4] }] }\n\
+        position = [0, 0, 5]\nangular_velocity = [3, 5, 1]\n[[plane]]\nnormal = [0, 0, 1]\n\
+        [[run]]\nmethod = \"lgvci\"\nstep = 0.001\nend = 8.0\n";
+    let scene = scene(text);
+    let json = scene.json();
+    let body = &json["bodies"][0];
+    let vertices = body["vertices"].as_array().unwrap().len() / 3;
+    let faces = body["faces"].as_array().unwrap();
+    assert!(
+        faces
+            .iter()
+            .flat_map(|f| f.as_array().unwrap())
+            .all(|i| i.as_u64().unwrap() < vertices as u64)
+    );
+    let poses: Vec<f64> =
+        body["poses"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    assert_eq!(poses.len(), 7 * scene.times.len());
+    assert!(scene.times.len() <= FRAMES + 1);
+    for pair in poses.chunks(7).collect::<Vec<_>>().windows(2) {
+        let dot: f64 = (3..7).map(|k| pair[0][k] * pair[1][k]).sum();
+        assert!(dot > 0.9, "{dot}");
+    }
+    // Outward faces: the volume that they enclose is positive for each part.
+    let mesh = &scene.bodies[0].mesh;
+    let volume: f64 = mesh
+        .faces
+        .iter()
+        .map(|f| {
+            let v = |k: usize| mesh.vertices[f[k]];
+            (1..f.len() - 1).map(|k| v(0).dot(&v(k).cross(&v(k + 1))) / 6.0).sum::<f64>()
+        })
+        .sum();
+    assert!(volume > 0.9 * (4.0 + 4.18) && volume < 4.0 + 4.19, "{volume}");
+    assert!(json.to_string().len() < 60_000, "{}", json.to_string().len());
+}
+
+#[test]
+fn a_large_scene_is_thinned_and_keeps_its_start() {
+    let text =
+        "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n[start]\nq = [0, 0]\nv = [1, 2]\n";
+    let scene = scene(&format!("{text}{RUN}"));
+    assert_eq!(scene.times.len(), 201);
+    assert_eq!(scene.thinned(10), scene, "too short to be thinned");
+    let mut long = scene.clone();
+    long.times = (0..601).map(f64::from).collect();
+    long.points[0].path = (0..601).map(|i| Vec3::new(f64::from(i), 0.0, 0.0)).collect();
+    let thin = long.thinned(1500);
+    assert_eq!(thin.times.len(), 301);
+    assert_eq!(thin.points[0].path.len(), 301);
+    assert_eq!(thin.points[0].path[300].x, 600.0);
+}
+
+#[test]
+fn free_bodies_look_the_same_whichever_way_they_are_moved() {
+    let body = |name: &str, x: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\nshape = {{ box = [1, 2, 3] }}\nposition = [{x}, 0, 0]\n\
+             quaternion = [3, 1, 2, 0]\nangular_velocity = [0.3, 0.1, {x}]\n"
+        )
+    };
+    let run = |method: &str| format!("[[run]]\nmethod = \"{method}\"\nstep = 0.001\nend = 0.5\n");
+    let scenes = ["lgvci", "vi"]
+        .map(|method| scene(&format!("{}{}{}", body("a", 1.0), body("b", 5.0), run(method))));
+    for (one, other) in scenes[0].bodies.iter().zip(&scenes[1].bodies) {
+        for (p, q) in one.poses.iter().zip(&other.poses) {
+            assert!((p.x - q.x).norm() < 1e-9 && (p.rot - q.rot).norm() < 1e-4, "{p:?} {q:?}");
+        }
+    }
+}
