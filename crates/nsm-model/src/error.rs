@@ -63,6 +63,16 @@ pub enum SystemError {
         /// The number.
         value: f64,
     },
+    /// A number that must lie between 0 and 1 does not.
+    #[error("{what} of `{name}` is {value}: it must lie between 0 and 1")]
+    NotFraction {
+        /// What the number is.
+        what: &'static str,
+        /// Of which contact.
+        name: String,
+        /// The number.
+        value: f64,
+    },
     /// A parameter of a method makes no sense.
     #[error("{what} is {value}: it must be {must}")]
     Parameter {

@@ -62,6 +62,8 @@ pub struct Event<'a> {
     pub contacts: &'a [usize],
     /// Impulse of each of them.
     pub impulses: &'a [f64],
+    /// Energy that each of them added (negative: took), in the same order; empty where the method does not book it.
+    pub work: &'a [f64],
     /// Energy after minus energy before.
     pub energy_change: f64,
     /// Rounds of the impact law.
@@ -74,6 +76,7 @@ pub struct Events {
     heads: Vec<Head>,
     contacts: Vec<usize>,
     impulses: Vec<f64>,
+    work: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +84,9 @@ struct Head {
     t: f64,
     energy_change: f64,
     rounds: usize,
-    /// End of this event's range in `contacts` and `impulses`.
+    /// End of this event's range in `contacts` and `impulses`, and in `work`.
     end: usize,
+    work_end: usize,
 }
 
 impl Events {
@@ -92,6 +96,7 @@ impl Events {
             heads: Vec::with_capacity(events),
             contacts: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
+            work: Vec::with_capacity(contacts),
         }
     }
 
@@ -100,6 +105,7 @@ impl Events {
         self.heads.clear();
         self.contacts.clear();
         self.impulses.clear();
+        self.work.clear();
     }
 
     /// Appends an event.
@@ -114,7 +120,28 @@ impl Events {
             self.contacts.push(contact);
             self.impulses.push(impulse);
         }
-        self.heads.push(Head { t, energy_change, rounds, end: self.contacts.len() });
+        self.close(t, energy_change, rounds);
+    }
+
+    /// Appends an event of which every contact's impulse and work are known.
+    pub fn push_booked(
+        &mut self,
+        t: f64,
+        energy_change: f64,
+        rounds: usize,
+        contacts: impl IntoIterator<Item = (usize, f64, f64)>,
+    ) {
+        for (contact, impulse, work) in contacts {
+            self.contacts.push(contact);
+            self.impulses.push(impulse);
+            self.work.push(work);
+        }
+        self.close(t, energy_change, rounds);
+    }
+
+    fn close(&mut self, t: f64, energy_change: f64, rounds: usize) {
+        let (end, work_end) = (self.contacts.len(), self.work.len());
+        self.heads.push(Head { t, energy_change, rounds, end, work_end });
     }
 
     /// Number of events.
@@ -130,11 +157,13 @@ impl Events {
     /// The events in order of time.
     pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
         self.heads.iter().enumerate().map(|(i, head)| {
-            let start = if i == 0 { 0 } else { self.heads[i - 1].end };
+            let (start, work_start) =
+                if i == 0 { (0, 0) } else { (self.heads[i - 1].end, self.heads[i - 1].work_end) };
             Event {
                 t: head.t,
                 contacts: &self.contacts[start..head.end],
                 impulses: &self.impulses[start..head.end],
+                work: &self.work[work_start..head.work_end],
                 energy_change: head.energy_change,
                 rounds: head.rounds,
             }

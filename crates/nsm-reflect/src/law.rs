@@ -11,6 +11,8 @@
 //! | [`Newton`](ImpactLaw::Newton) | $0 \le \lambda \perp w^+ + e w \ge 0$ over contacts that do not separate | never gained | no |
 //! | [`Lcp`](ImpactLaw::Lcp) | the same once, over all candidates | may be gained | no |
 
+use nsm_model::{System, SystemError};
+
 use crate::ReflectError;
 
 /// How momentum jumps when contacts close.
@@ -68,6 +70,25 @@ impl Restitution {
             Self::Uniform(e) => *e,
             Self::PerContact(e) => e[contact],
         }
+    }
+
+    /// Refuses coefficients outside $[0, 1]$, or another number of them than the system has contacts.
+    ///
+    /// # Errors
+    /// Names the contact.
+    pub fn check_for(&self, system: &System) -> Result<(), SystemError> {
+        let rows = system.inequalities();
+        self.check(rows.len()).map_err(|error| match error {
+            ReflectError::Restitution { contact, value } => SystemError::NotFraction {
+                what: "the restitution",
+                name: rows.names().get(contact).cloned().unwrap_or_default(),
+                value,
+            },
+            ReflectError::Length { what, length, expected } => {
+                SystemError::Length { what, length, expected }
+            }
+            other => SystemError::DoesNotFit { method: "the impact law", why: other.to_string() },
+        })
     }
 
     fn check(&self, contacts: usize) -> Result<(), ReflectError> {

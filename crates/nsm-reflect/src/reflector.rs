@@ -40,10 +40,28 @@ pub struct Reflector {
     equalities: Option<Projected>,
 }
 
+/// Contact gradients projected onto the equalities of a system.
 #[derive(Debug)]
-struct Projected {
+pub(crate) struct Projected {
     projection: CotangentProjection,
     values: Vec<f64>,
+}
+
+impl Projected {
+    /// Nothing if the system has no equalities.
+    pub(crate) fn new(system: &System, metric: &Metric) -> Option<Self> {
+        (!system.equalities().is_empty()).then(|| {
+            let rows = system.inequalities();
+            let projection = CotangentProjection::new(metric, system.equalities(), rows);
+            let values = vec![0.0; projection.columns().len()];
+            Self { projection, values }
+        })
+    }
+
+    /// Gradient entries over all contacts.
+    pub(crate) fn entries(&self) -> usize {
+        self.values.len()
+    }
 }
 
 impl Reflector {
@@ -81,15 +99,11 @@ impl Reflector {
                 expected: system.dimension(),
             });
         }
-        let equalities = (!system.equalities().is_empty()).then(|| {
-            let projection = CotangentProjection::new(&metric, system.equalities(), rows);
-            let values = vec![0.0; projection.columns().len()];
-            Projected { projection, values }
-        });
+        let equalities = Projected::new(system, &metric);
         let mut starts = vec![0];
         starts.extend((0..rows.len()).map(|i| rows.span(i).end));
         let mut kernel = Kernel::new(system.dimension(), rows.len(), tolerance);
-        kernel.reserve(equalities.as_ref().map_or(rows.entries(), |e: &Projected| e.values.len()));
+        kernel.reserve(equalities.as_ref().map_or(rows.entries(), Projected::entries));
         Ok(Self {
             law,
             metric,
@@ -172,7 +186,7 @@ impl Reflector {
 }
 
 /// The rows of the impact: as they are, or projected onto the equalities.
-fn gather<'a>(
+pub(crate) fn gather<'a>(
     system: &System,
     metric: &Metric,
     (starts, columns): (&'a [usize], &'a [usize]),

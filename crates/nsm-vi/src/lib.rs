@@ -45,6 +45,7 @@ mod projection;
 pub mod rigid;
 mod saddle;
 mod smooth;
+mod svci;
 mod tangent;
 mod tolerances;
 mod variational;
@@ -65,5 +66,6 @@ pub use projection::{
     EnergyBalance, Projected, Projection, ProjectionMatrix, Safety, Strength, VelocityProjection,
 };
 pub use smooth::{DiscreteSmooth, DiscreteSmoothStepper};
+pub use svci::{Svci, SvciStepper};
 pub use tolerances::Tolerances;
 pub use variational::{Variational, VariationalStepper};

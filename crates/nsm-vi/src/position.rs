@@ -41,6 +41,8 @@ pub(crate) struct PositionUpdate<'a> {
     /// $G_{\mathbb S}\lambda + F\nu$, valid if `pressed`.
     pub(crate) impulse: Vec<f64>,
     pub(crate) pressed: bool,
+    /// Whether contacts of the smooth set are held on both sides: $g(x) = 0$ whatever the sign of $\lambda$.
+    pub(crate) two_sided: bool,
     /// $\lambda$ of every inequality; zero outside the smooth set.
     pub(crate) lambda: Vec<f64>,
     /// $\nu$ of every equality.
@@ -121,6 +123,7 @@ impl<'a> PositionUpdate<'a> {
             x: vec![0.0; n],
             impulse: vec![0.0; n],
             pressed: false,
+            two_sided: false,
             lambda: vec![0.0; unequal],
             nu: vec![0.0; equal],
             residual: 0.0,
@@ -316,6 +319,9 @@ impl<'a> PositionUpdate<'a> {
         let mut changed = false;
         for &i in smooth {
             self.g[i] = gaps.value(i, &self.x, t);
+            if self.two_sided {
+                continue;
+            }
             let excess = self.weight[i] * self.lambda[i] - self.g[i];
             // Contacts that were closed stay closed, until the first impulses say otherwise.
             let frozen =
@@ -453,8 +459,10 @@ impl<'a> PositionUpdate<'a> {
         self.impulse.fill(0.0);
         self.system.equalities().add_transposed(&self.start.f, &self.nu, 1.0, &mut self.impulse);
         for &i in smooth {
-            // A contact that pulls by round-off carries nothing.
-            self.lambda[i] = self.lambda[i].max(0.0);
+            if !self.two_sided {
+                // A contact that pulls by round-off carries nothing.
+                self.lambda[i] = self.lambda[i].max(0.0);
+            }
             let rows = self.system.inequalities();
             rows.add_row(i, &self.start.g, self.lambda[i], &mut self.impulse);
         }
