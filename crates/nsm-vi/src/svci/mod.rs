@@ -135,6 +135,7 @@ impl Svci {
             hits: vec![0; m],
             touching: Vec::with_capacity(m),
             resting: Vec::with_capacity(m),
+            landings: Vec::with_capacity(m),
             suspects: Vec::with_capacity(m),
             trial: vec![0.0; m],
             slope: vec![0.0; system.dimension()],
@@ -172,6 +173,7 @@ pub struct SvciStepper<'a> {
     hits: Vec<usize>,
     touching: Vec<usize>,
     resting: Vec<usize>,
+    landings: Vec<usize>,
     /// Contacts that may close: which, a guess when, and where a dip is deepest.
     suspects: Vec<(usize, f64, Option<f64>)>,
     trial: Vec<f64>,
@@ -368,7 +370,10 @@ impl SvciStepper<'_> {
         self.flow.advance(&self.here, after, &self.held, hold, &self.thresholds)?;
         let t = self.here.t + after;
         let (x, p) = self.flow.end();
-        self.here.place(self.flow.system, x, p, t)?;
+        self.there.place(self.flow.system, x, p, t)?;
+        self.caught.copy_from_slice(&self.flow.impulse);
+        self.book_captured(t);
+        std::mem::swap(&mut self.here, &mut self.there);
         self.flow.kernel.lagrangian.accept(&self.here.q, t);
         self.smooth.clear();
         self.smooth.extend(self.flow.active.iter().filter(|i| !self.captured.contains(i)));
@@ -447,7 +452,7 @@ impl SvciStepper<'_> {
 
     /// Takes the rebound from contacts whose bounce would be over within $2\kappa h$; whether there are any.
     fn find_landings(&mut self) -> Result<bool, StepError> {
-        let mut landed = false;
+        self.landings.clear();
         for kappa in self.kappas {
             let due = |i: usize| {
                 self.kappa[i] == kappa
@@ -465,35 +470,39 @@ impl SvciStepper<'_> {
             for &i in &self.touching {
                 let x = &self.flow.kernel.position.x;
                 if due(i) && self.flow.kernel.gaps.value(i, x, self.here.t + tau) <= 0.0 {
-                    self.suspects.push((i, 0.0, None));
+                    self.landings.push(i);
                 }
             }
             if self.kappas[0] == self.kappas[1] {
                 break;
             }
         }
-        for (i, ..) in self.suspects.drain(..) {
+        for &i in &self.landings {
             self.bounce[i] = 0.0;
-            landed = true;
         }
-        Ok(landed)
+        Ok(!self.landings.is_empty())
     }
 
     /// The flight to `there` is the end of the step.
     fn accept(&mut self, start: f64) {
-        if !self.captured.is_empty() {
-            let system = self.flow.system;
-            let energy = |at: &Point| {
-                system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t)
-            };
-            let change = energy(&self.there) - energy(&self.here);
-            let share = 1.0 / self.captured.len() as f64;
-            let caught = &self.caught;
-            let booked = self.captured.iter().map(|&i| (i, caught[i], change * share));
-            self.staged.push_booked(start + self.h, change, 0, booked);
-        }
+        self.book_captured(start + self.h);
         std::mem::swap(&mut self.here, &mut self.there);
         std::mem::swap(&mut self.smooth, &mut self.next);
+    }
+
+    /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece.
+    fn book_captured(&mut self, t: f64) {
+        if self.captured.is_empty() {
+            return;
+        }
+        let system = self.flow.system;
+        let energy = |at: &Point| {
+            system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t)
+        };
+        let change = energy(&self.there) - energy(&self.here);
+        let share = change / self.captured.len() as f64;
+        let booked = self.captured.iter().map(|&i| (i, self.caught[i], share));
+        self.staged.push_booked(t, change, 0, booked);
     }
 }
 
