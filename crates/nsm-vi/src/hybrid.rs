@@ -7,7 +7,8 @@
 //!
 //! [`EventHandling::All`] is robust: every event of a step, earliest first, roots bracketed inside what
 //! remains of the step. A contact that is pressed shut (closed, not approaching, no flight possible) has
-//! no event and is let through; these methods know no resting contact.
+//! no event and is let through: elastic contacts do not rest. With Newton's law and losses, contacts land and rest as they do with
+//! [`Svci`](crate::Svci), whose steps these then are, but for fractions that are plain steps and impacts in $M^{-1}$.
 //! [`EventHandling::OneUnchecked`] is the fragile form that blows up as \[KP\] Figures 1.4 and 5.1 show:
 //! one event per step, the root nearest to the start even if it lies before it, a reflection whether or
 //! not the contact approaches there, the rest of the step unchecked.
@@ -19,6 +20,7 @@ use nsm_solvers::roots::{Bracket, RootOptions, Side, chandrupatla};
 
 use crate::impact::Impact;
 use crate::kernel::{Kernel, check_state};
+use crate::svci::{Svci, SvciStepper};
 use crate::{Energy, Quadrature, Tolerances};
 
 /// How a hybrid method treats the events of a step.
@@ -84,6 +86,7 @@ impl Hybrid {
             kernel: Kernel::new(system, quadrature, h, false, self.tolerances)?,
             impact: Impact::new(system, quadrature, h, self.energy, &self.law, &self.tolerances)?,
             h,
+            lossy: self.lossy(system)?,
             handling: self.handling,
             most_events: self.most_events,
             contact: self.tolerances.contact,
@@ -97,6 +100,22 @@ impl Hybrid {
             staged: Events::with_capacity(16, 16 * m),
         })
     }
+
+    /// Steps with losses, if the law has any.
+    fn lossy<'a>(&self, system: &'a System) -> Result<Option<SvciStepper<'a>>, SystemError> {
+        let ImpactLaw::Newton(e) = &self.law else { return Ok(None) };
+        e.check_for(system)?;
+        let lossy = (0..system.inequalities().len()).any(|i| e.of(i) < 1.0);
+        if !lossy || self.handling == EventHandling::OneUnchecked {
+            return Ok(None);
+        }
+        let method = Svci {
+            restitution: e.clone(),
+            tolerances: self.tolerances,
+            ..Svci::new(self.step, self.quadrature)
+        };
+        method.bind(system, false).map(Some)
+    }
 }
 
 /// [`Hybrid`] bound to a system.
@@ -104,6 +123,8 @@ impl Hybrid {
 pub struct HybridStepper<'a> {
     kernel: Kernel<'a>,
     impact: Impact<'a>,
+    /// Present where contacts lose energy.
+    lossy: Option<SvciStepper<'a>>,
     h: f64,
     handling: EventHandling,
     most_events: usize,
@@ -125,6 +146,9 @@ impl Stepper for HybridStepper<'_> {
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         check_state(self.kernel.system, state)?;
+        if let Some(lossy) = &mut self.lossy {
+            return lossy.step(state);
+        }
         self.q.copy_from_slice(&state.q);
         self.p.copy_from_slice(&state.p);
         self.ignored.fill(false);
@@ -145,7 +169,7 @@ impl Stepper for HybridStepper<'_> {
     }
 
     fn events(&self) -> &Events {
-        &self.events
+        self.lossy.as_ref().map_or(&self.events, Stepper::events)
     }
 }
 

@@ -24,7 +24,8 @@ fn energy(system: &System, state: &State) -> f64 {
 
 fn run(system: &System, start: &State, method: &Svci, end: f64) -> Run {
     let mut stepper = method.stepper(system).unwrap();
-    let mut run = Run { state: start.clone(), impacts: Vec::new(), booked: 0.0, depth: 0.0, rise: 0.0 };
+    let mut run =
+        Run { state: start.clone(), impacts: Vec::new(), booked: 0.0, depth: 0.0, rise: 0.0 };
     let steps = (end / method.step).round() as usize;
     let mut before = energy(system, start);
     for _ in 0..steps {
@@ -209,7 +210,11 @@ fn twenty_beads_before_a_wall_agree_with_an_event_driven_code() {
 fn the_pogo_stick_and_the_spheres_come_out_as_the_reference() {
     let (system, start) = pogo(0.1, 3.88);
     let pogo = run(&system, &start, &svci(0.1, 1.0), 20.0);
-    assert!(distance(&pogo.state.q, &[6.090_157_077_8, 3.394_020_360_1]) < 1e-8, "{:?}", pogo.state.q);
+    assert!(
+        distance(&pogo.state.q, &[6.090_157_077_8, 3.394_020_360_1]) < 1e-8,
+        "{:?}",
+        pogo.state.q
+    );
     assert!((energy(&system, &pogo.state) - 125.765_062_230_0).abs() < 1e-8);
     assert_eq!(pogo.impacts.len(), 21);
     let (system, start) = spheres();
@@ -285,12 +290,20 @@ fn a_column_of_beads_comes_to_rest_with_any_restitutions() {
             let method = Svci { restitution: restitution.clone(), ..svci(h, 1.0) };
             let run = run(&system, &start, &method, 8.0);
             for (i, (q, v)) in run.state.q.iter().zip(&run.state.v).enumerate() {
-                assert!((q - 0.2 * i as f64).abs() < 1e-14, "{restitution:?}, h = {h}: {:?}", run.state.q);
+                assert!(
+                    (q - 0.2 * i as f64).abs() < 1e-14,
+                    "{restitution:?}, h = {h}: {:?}",
+                    run.state.q
+                );
                 assert!(v.abs() < 1e-14, "{restitution:?}, h = {h}: {:?}", run.state.v);
             }
             assert!(run.depth < 1e-14 && run.rise < 1e-12, "{} {}", run.depth, run.rise);
             let lost = energy(&system, &run.state) - energy(&system, &start);
-            assert!((run.booked - lost).abs() < 1e-10, "{restitution:?} {h}: {} {lost}", run.booked);
+            assert!(
+                (run.booked - lost).abs() < 1e-10,
+                "{restitution:?} {h}: {} {lost}",
+                run.booked
+            );
         }
     }
     let elastic = run(&system, &start, &svci(0.005, 1.0), 10.0);
@@ -303,7 +316,9 @@ fn discs(places: &[[f64; 2]], width: f64, g: f64) -> (System, State) {
     let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * n]).unwrap());
     for i in 0..n {
         let (x, y) = (2 * i, 2 * i + 1);
-        system = system.with_potential(&format!("weight {i}"), auto(Affine(vec![g], 0.0), &[y])).unwrap();
+        system = system
+            .with_potential(&format!("weight {i}"), auto(Affine(vec![g], 0.0), &[y]))
+            .unwrap();
         for (name, a, b, c) in
             [("left", 1.0, -0.1, x), ("right", -1.0, width - 0.1, x), ("floor", 1.0, -0.1, y)]
         {
@@ -325,7 +340,10 @@ fn a_dozen_discs_pile_up_and_rest() {
     let places: Vec<[f64; 2]> = (0..12)
         .map(|k| {
             let (row, column) = (f64::from(k / 4), f64::from(k % 4));
-            [0.13 + 0.24 * column + 0.02 * (row * 1.3 + column).sin(), 0.3 + 0.25 * row + 0.01 * column]
+            [
+                0.13 + 0.24 * column + 0.02 * (row * 1.3 + column).sin(),
+                0.3 + 0.25 * row + 0.01 * column,
+            ]
         })
         .collect();
     let (system, start) = discs(&places, 1.03, 9.8);

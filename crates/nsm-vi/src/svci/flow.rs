@@ -101,6 +101,17 @@ impl<'a> Flow<'a> {
         (&self.kernel.position.x, &self.kernel.p)
     }
 
+    /// Writes $s = \nabla V - f$ where a step of size `h` begins.
+    pub(crate) fn slope_at(&mut self, at: &Point, h: f64, slope: &mut [f64]) {
+        let lagrangian = &mut self.kernel.lagrangian;
+        if lagrangian.is_explicit() {
+            lagrangian.slope_at_start(&at.q, at.t, h);
+            slope.copy_from_slice(&lagrangian.left);
+        } else {
+            lagrangian.loads.slope(&at.q, &at.v, at.t, slope);
+        }
+    }
+
     /// Goes on for `tau` from `at`: composed like a full step where `hold` is two-sided, plainly otherwise.
     pub(crate) fn advance(
         &mut self,

@@ -124,14 +124,14 @@ impl Impact {
         if self.shadow.is_some() && bounces && !self.placed.is_empty() {
             self.renew(system, at);
             if let Some(shadow) = self.shadow.take() {
-                let rounds = self.rounds((system, &mut flow.least), at, shadow.metric(), e, thresholds);
+                let rounds =
+                    self.rounds((system, &mut flow.least), at, shadow.metric(), e, thresholds);
                 self.shadow = Some(shadow);
                 if let Some(rounds) = rounds? {
                     system.mass().solve(&self.p, &mut self.v);
                     let rows = system.inequalities();
-                    let keeps = |&i: &usize| {
-                        rows.row_dot(i, &at.gradient, &self.v) >= -thresholds.rate[i]
-                    };
+                    let keeps =
+                        |&i: &usize| rows.row_dot(i, &at.gradient, &self.v) >= -thresholds.rate[i];
                     if held.iter().all(keeps) {
                         return Ok(rounds);
                     }
@@ -141,10 +141,12 @@ impl Impact {
         self.placed.clear();
         self.placed.extend_from_slice(touching);
         let Flow { least, metric, .. } = flow;
-        self.rounds((system, least), at, metric, e, thresholds)?.ok_or_else(|| StepError::Singular {
-            t: at.t,
-            what: "the impulse metric",
-            culprit: name(system, self.placed.first()),
+        self.rounds((system, least), at, metric, e, thresholds)?.ok_or_else(|| {
+            StepError::Singular {
+                t: at.t,
+                what: "the impulse metric",
+                culprit: name(system, self.placed.first()),
+            }
         })
     }
 
@@ -159,9 +161,7 @@ impl Impact {
     ) -> Result<Option<usize>, StepError> {
         let rows = system.inequalities();
         let failed = |error: ReflectError| StepError::Method { t: at.t, source: Box::new(error) };
-        least
-            .place(system, metric, (&at.gradient, &self.f), &self.placed)
-            .map_err(failed)?;
+        least.place(system, metric, (&at.gradient, &self.f), &self.placed).map_err(failed)?;
         let k = self.placed.len();
         for vector in [&mut self.rate, &mut self.aim, &mut self.b, &mut self.lambda] {
             vector.clear();
@@ -205,15 +205,13 @@ impl Impact {
             system.mass().solve(&self.p, &mut self.v);
             for &s in &self.chosen {
                 let i = self.placed[s];
-                self.work[i] +=
-                    0.5 * self.lambda[s] * rows.row_dot(i, &at.gradient, &self.v);
+                self.work[i] += 0.5 * self.lambda[s] * rows.row_dot(i, &at.gradient, &self.v);
                 least.push(s, self.lambda[s], &mut self.p);
             }
             system.mass().solve(&self.p, &mut self.v);
             for &s in &self.chosen {
                 let i = self.placed[s];
-                self.work[i] +=
-                    0.5 * self.lambda[s] * rows.row_dot(i, &at.gradient, &self.v);
+                self.work[i] += 0.5 * self.lambda[s] * rows.row_dot(i, &at.gradient, &self.v);
                 self.impulse[i] += self.lambda[s];
             }
         }

@@ -24,10 +24,11 @@ use nsm_reflect::Restitution;
 
 use crate::kernel::check_state;
 use crate::{Quadrature, Tolerances};
-use flow::{Flow, Hold};
 use impact::Impact;
-use point::Point;
-use thresholds::Thresholds;
+
+pub(crate) use flow::{Flow, Hold};
+pub(crate) use point::Point;
+pub(crate) use thresholds::Thresholds;
 
 /// Instants at which one lossy contact may be hit in one step; then it comes to rest.
 const HITS: usize = 4;
@@ -228,7 +229,7 @@ impl SvciStepper<'_> {
         if !known {
             self.here.place(system, &state.q, &state.p, state.t)?;
         }
-        self.slope_here();
+        self.flow.slope_at(&self.here, self.h, &mut self.slope);
         self.thresholds.renew(system, &self.here, &self.slope, self.h);
         if !known {
             self.smooth.clear();
@@ -244,17 +245,6 @@ impl SvciStepper<'_> {
         self.staged.clear();
         self.flow.iterations = 0;
         Ok(())
-    }
-
-    /// $s = \nabla V - f$ where the step begins.
-    fn slope_here(&mut self) {
-        let lagrangian = &mut self.flow.kernel.lagrangian;
-        if lagrangian.is_explicit() {
-            lagrangian.slope_at_start(&self.here.q, self.here.t, self.h);
-            self.slope.copy_from_slice(&lagrangian.left);
-        } else {
-            lagrangian.loads.slope(&self.here.q, &self.here.v, self.here.t, &mut self.slope);
-        }
     }
 
     /// From event to event to the end of the step.
@@ -382,7 +372,11 @@ impl SvciStepper<'_> {
     }
 
     /// The impact of all contacts that touch, with landings, at `here`.
-    fn strike(&mut self, closing: locate::Closing, report: &mut StepReport) -> Result<(), StepError> {
+    fn strike(
+        &mut self,
+        closing: locate::Closing,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
         let (system, t) = (self.flow.system, self.here.t);
         self.touching.clear();
         for i in 0..self.e.len() {
@@ -403,8 +397,13 @@ impl SvciStepper<'_> {
         }
         let rounds = loop {
             let sets = (&self.touching[..], &self.smooth[..]);
-            let rounds =
-                self.impact.resolve(&mut self.flow, &self.here, sets, &self.bounce, &self.thresholds)?;
+            let rounds = self.impact.resolve(
+                &mut self.flow,
+                &self.here,
+                sets,
+                &self.bounce,
+                &self.thresholds,
+            )?;
             self.find_resting(closing.contact, closing.forced || pressed);
             if !self.find_landings()? {
                 break rounds;
@@ -496,9 +495,8 @@ impl SvciStepper<'_> {
             return;
         }
         let system = self.flow.system;
-        let energy = |at: &Point| {
-            system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t)
-        };
+        let energy =
+            |at: &Point| system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t);
         let change = energy(&self.there) - energy(&self.here);
         let share = change / self.captured.len() as f64;
         let booked = self.captured.iter().map(|&i| (i, self.caught[i], share));

@@ -47,9 +47,8 @@ impl Point {
         rows.gradients(q, t, &mut self.gradient);
         let finite = all_finite(&self.gap) && all_finite(&self.gradient);
         if !finite {
-            let bad = |i: &usize| {
-                !self.gap[*i].is_finite() || !all_finite(&self.gradient[rows.span(*i)])
-            };
+            let bad =
+                |i: &usize| !self.gap[*i].is_finite() || !all_finite(&self.gradient[rows.span(*i)]);
             let i = (0..rows.len()).find(bad).unwrap_or(0);
             let what = if self.gap[i].is_finite() { "the gradient" } else { "the gap" };
             return Err(StepError::NotFinite { t, what, culprit: rows.name(i).to_owned() });

@@ -15,6 +15,8 @@
 //! a pressing force, by $h|v|$ if a contact outside $\mathbb A$ is hit after the reflection. The ledger
 //! reports the depth; [`Gvi::repredict`] removes the second cause.
 
+mod landing;
+
 use nsm_constraints::ContactTolerance;
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_reflect::ImpactLaw;
@@ -23,6 +25,7 @@ use crate::impact::Impact;
 use crate::kernel::{Kernel, check_state};
 use crate::position::all_finite;
 use crate::{Energy, Quadrature, Tolerances};
+use landing::Landing;
 
 /// Most re-predictions of one step; each reflects at a contact that still approached.
 const REPREDICTIONS: usize = 1000;
@@ -58,9 +61,8 @@ pub struct Gvi {
     pub quadrature: Quadrature,
     /// The energy that reflections conserve.
     pub energy: Energy,
-    /// The impact law. Laws that lose energy are applied as early as reflections are, so that a ball that
-    /// bounces out with $0 < e < 1$ sinks into its floor at a speed of the order of $hg$; with $e = 0$ it
-    /// comes to rest.
+    /// The impact law. Contacts that lose energy land where their bounce would be over within a step, and then
+    /// rest; elastic ones are treated as published.
     pub law: ImpactLaw,
     /// Linearise the gaps at the position before the last, $q^{t-1}$ (\[KP\] Figure 7.1d): conserves
     /// energy, loses angular momentum.
@@ -113,6 +115,7 @@ impl Gvi {
                 &self.tolerances,
             )?,
             kernel,
+            landing: Landing::new(self, system)?,
             h: self.step,
             repredict: self.repredict,
             linearised: self.linearised,
@@ -141,6 +144,8 @@ impl Gvi {
 pub struct GviStepper<'a> {
     kernel: Kernel<'a>,
     impact: Impact<'a>,
+    /// Present where contacts lose energy.
+    landing: Option<Landing<'a>>,
     h: f64,
     repredict: bool,
     linearised: bool,
@@ -171,8 +176,13 @@ impl Stepper for GviStepper<'_> {
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         check_state(self.kernel.system, state)?;
         let (t, h) = (state.t, self.h);
-        self.gaps_at_start(state);
         self.staged.clear();
+        if let Some(landing) = &mut self.landing {
+            let report = landing.step(state, h, &mut self.impact, &mut self.staged)?;
+            std::mem::swap(&mut self.events, &mut self.staged);
+            return Ok(report);
+        }
+        self.gaps_at_start(state);
         let mut report = StepReport {
             iterations: self.kernel.advance_position((&state.q, &state.p, t), h, &[])?,
             ..StepReport::default()
