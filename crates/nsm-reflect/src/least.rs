@@ -192,8 +192,7 @@ impl LeastImpulses {
             }
         }
         let violation = self.violation(metric) / largest.max(f64::MIN_POSITIVE);
-        // Written so that NaN fails.
-        if !(violation <= ACCEPTABLE) {
+        if violation.is_nan() || violation > ACCEPTABLE {
             let contact = self.live.first().copied().unwrap_or(0);
             return Err(ReflectError::Rounds { contact, residual: violation * largest, rounds: 1 });
         }
@@ -224,7 +223,7 @@ impl LeastImpulses {
             let opening: f64 = columns.iter().zip(values).map(|(&c, x)| x * velocity[c]).sum();
             let defect = found[i].min(scaled[i] + opening).abs();
             // `max` would forget NaN.
-            if !(defect <= worst) {
+            if defect.is_nan() || defect > worst {
                 worst = defect;
             }
         }

@@ -30,6 +30,7 @@ mod conserving;
 mod direct;
 mod flight;
 mod gaps;
+mod gradients;
 mod gvi;
 mod held;
 mod hybrid;

@@ -18,6 +18,7 @@ use crate::Tolerances;
 use crate::complement::Complement;
 use crate::flight::Flight;
 use crate::gaps::Gaps;
+use crate::gradients::Gradients;
 use crate::held::Held;
 use crate::inertia::Inertia;
 use crate::lagrangian::DiscreteLagrangian;
@@ -26,6 +27,16 @@ use crate::tolerances::CONTRACTS;
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
 const SINGLE_CHANGES: usize = 20;
+
+/// How contacts are held over a piece of the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// They may open.
+    OneSided,
+    /// They stay closed: $g(x) = 0$ whatever the sign of $\lambda$.
+    TwoSided,
+}
+
 /// Workspace and result of the position update.
 #[derive(Debug)]
 pub(crate) struct PositionUpdate<'a> {
@@ -41,8 +52,8 @@ pub(crate) struct PositionUpdate<'a> {
     /// $G_{\mathbb S}\lambda + F\nu$, valid if `pressed`.
     pub(crate) impulse: Vec<f64>,
     pub(crate) pressed: bool,
-    /// Whether contacts of the smooth set are held on both sides: $g(x) = 0$ whatever the sign of $\lambda$.
-    pub(crate) two_sided: bool,
+    /// How contacts of the smooth set are held.
+    pub(crate) hold: Hold,
     /// $\lambda$ of every inequality; zero outside the smooth set.
     pub(crate) lambda: Vec<f64>,
     /// $\nu$ of every equality.
@@ -71,35 +82,6 @@ pub(crate) struct PositionUpdate<'a> {
     complement: Complement,
 }
 
-#[derive(Debug)]
-struct Gradients {
-    f: Vec<f64>,
-    g: Vec<f64>,
-}
-
-impl Gradients {
-    fn new(system: &System) -> Self {
-        Self {
-            f: vec![0.0; system.equalities().entries()],
-            g: vec![0.0; system.inequalities().entries()],
-        }
-    }
-
-    fn evaluate(
-        &mut self,
-        system: &System,
-        gaps: &Gaps<'_>,
-        q: &[f64],
-        t: f64,
-        contacts: &[usize],
-    ) {
-        system.equalities().gradients(q, t, &mut self.f);
-        for &i in contacts {
-            gaps.gradient(i, q, t, &mut self.g);
-        }
-    }
-}
-
 impl<'a> PositionUpdate<'a> {
     pub(crate) fn new(
         lagrangian: &DiscreteLagrangian<'a>,
@@ -123,7 +105,7 @@ impl<'a> PositionUpdate<'a> {
             x: vec![0.0; n],
             impulse: vec![0.0; n],
             pressed: false,
-            two_sided: false,
+            hold: Hold::OneSided,
             lambda: vec![0.0; unequal],
             nu: vec![0.0; equal],
             residual: 0.0,
@@ -319,7 +301,7 @@ impl<'a> PositionUpdate<'a> {
         let mut changed = false;
         for &i in smooth {
             self.g[i] = gaps.value(i, &self.x, t);
-            if self.two_sided {
+            if self.hold == Hold::TwoSided {
                 continue;
             }
             let excess = self.weight[i] * self.lambda[i] - self.g[i];
@@ -459,7 +441,7 @@ impl<'a> PositionUpdate<'a> {
         self.impulse.fill(0.0);
         self.system.equalities().add_transposed(&self.start.f, &self.nu, 1.0, &mut self.impulse);
         for &i in smooth {
-            if !self.two_sided {
+            if self.hold == Hold::OneSided {
                 // A contact that pulls by round-off carries nothing.
                 self.lambda[i] = self.lambda[i].max(0.0);
             }

@@ -14,7 +14,8 @@ use nsm_reflect::{ImpactLaw, Restitution};
 
 use super::Gvi;
 use crate::impact::Impact;
-use crate::svci::{Flow, Hold, Point, Thresholds};
+use crate::position::Hold;
+use crate::svci::{Flow, Point, Thresholds};
 
 /// Steps with losses: workspace.
 #[derive(Debug)]

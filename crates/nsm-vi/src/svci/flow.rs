@@ -17,20 +17,12 @@ use super::fraction::outer_share;
 use super::point::Point;
 use super::thresholds::Thresholds;
 use crate::kernel::Kernel;
+use crate::position::Hold;
 use crate::{Quadrature, Tolerances};
 
 /// Rounds of stage 1 where contacts are redundant; the last ones may stop at less.
 const ROUNDS: usize = 80;
 const FULL_ACCURACY: usize = 12;
-
-/// How contacts are held over a piece of the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
-    /// They may open.
-    OneSided,
-    /// They stay closed.
-    TwoSided,
-}
 
 /// Workspace of the base map; the end of the last piece is in `end`.
 #[derive(Debug)]
@@ -154,7 +146,7 @@ impl<'a> Flow<'a> {
         hold: Hold,
         thresholds: &Thresholds,
     ) -> Result<(), StepError> {
-        self.kernel.position.two_sided = hold == Hold::TwoSided;
+        self.kernel.position.hold = hold;
         self.active.clear();
         if held.is_empty() {
             self.iterations += self.kernel.advance_position(from, tau, &[])?;
@@ -242,7 +234,7 @@ impl<'a> Flow<'a> {
                 break;
             }
         }
-        if outcome.is_ok() && !(change <= 1e-9 * scale) {
+        if outcome.is_ok() && (change.is_nan() || change > 1e-9 * scale) {
             let culprit = held.first().map_or("", |&i| rows.name(i)).to_owned();
             outcome = Err(StepError::NotConverged {
                 t,

@@ -8,7 +8,7 @@ use nsm_model::StepError;
 use nsm_solvers::roots::{Bracket, RootOptions, Side, chandrupatla};
 
 use super::SvciStepper;
-use super::flow::Hold;
+use crate::position::Hold;
 
 /// Halvings of the remaining time after which a contact that touches is pressed shut.
 const HALVINGS: usize = 24;
