@@ -21,6 +21,18 @@ pub enum ReflectError {
         /// Rounds made.
         rounds: usize,
     },
+    /// The impulses found would change the energy against the law.
+    #[error(
+        "the impact would change the energy {energy:.3e} by {change:.3e}, against its law: contact {contact} and others push along almost the same line, or against each other"
+    )]
+    Energy {
+        /// The contact with the largest impulse.
+        contact: usize,
+        /// The change.
+        change: f64,
+        /// Energy of the momenta that take part.
+        energy: f64,
+    },
     /// The metric is not positive along a contact.
     #[error(
         "the impulse metric is {value:.3e} along contact {contact}, not positive: no mass, or a step too large for the shadow Hamiltonian"

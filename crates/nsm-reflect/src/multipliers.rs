@@ -214,7 +214,10 @@ impl Multipliers {
                 self.gram[b * k + a] = product;
             }
             clear(island.metric, columns, &mut self.weighted);
-            positive(self.gram[b * k + b], island.contact(b))?;
+            // What no mass feels and nothing pushes takes part in nothing.
+            if self.gram[b * k + b] != 0.0 || self.q[b] < 0.0 {
+                positive(self.gram[b * k + b], island.contact(b))?;
+            }
         }
         Ok(())
     }

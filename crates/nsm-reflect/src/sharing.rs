@@ -14,6 +14,9 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// Slack, over the largest rate, of a contact that counts as closed.
 const CLOSED: f64 = 1e-12;
 
+/// Spread of the diagonal above which every row has its own units.
+const SPREAD: f64 = 1024.0;
+
 /// Workspace for the multipliers of minimum norm.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
@@ -21,6 +24,7 @@ pub(crate) struct Sharing {
     gram: Vec<f64>,
     rhs: Vec<f64>,
     shared: Vec<f64>,
+    units: Vec<f64>,
     factor: PivotedCholesky,
 }
 
@@ -31,15 +35,32 @@ impl Sharing {
             gram: Vec::with_capacity(capacity * capacity),
             rhs: Vec::with_capacity(capacity),
             shared: Vec::with_capacity(capacity),
+            units: Vec::with_capacity(capacity),
             factor: PivotedCholesky::new(capacity),
         }
+    }
+
+    /// In which units a rate is small: those of its own row, where rows differ by decades.
+    fn find_units(&mut self, k: usize, gram: &[f64]) {
+        let diagonal = (0..k).map(|i| gram[i * (k + 1)]).filter(|d| *d > 0.0);
+        let (least, most) =
+            diagonal.fold((f64::INFINITY, 0.0_f64), |(a, b), d| (a.min(d), b.max(d)));
+        self.units.clear();
+        let spread = most > SPREAD * least;
+        self.units.extend((0..k).map(|i| {
+            let d = gram[i * (k + 1)];
+            if spread && d > 0.0 { d.sqrt() } else { 1.0 }
+        }));
     }
 
     /// Replaces `lambda` by multipliers of minimum norm where contacts are redundant.
     pub(crate) fn share(&mut self, gram: &[f64], q: &[f64], slack: &[f64], lambda: &mut [f64]) {
         let k = q.len();
-        let tolerance = CLOSED * q.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
-        let closed = |i: &usize| slack[*i] <= tolerance;
+        self.find_units(k, gram);
+        let units = &self.units;
+        let largest = q.iter().zip(units).fold(0.0_f64, |a, (x, unit)| a.max(x.abs() / unit));
+        let tolerance = |i: usize| CLOSED * largest * units[i];
+        let closed = |i: &usize| slack[*i] <= tolerance(*i);
         if (0..k).all(|i| lambda[i] > 0.0 || !closed(&i)) {
             return;
         }
@@ -67,7 +88,7 @@ impl Sharing {
             let row = &gram[i * k..(i + 1) * k];
             let products = self.closed.iter().zip(&self.shared).map(|(&j, l)| row[j] * l);
             let rate = q[i] + products.sum::<f64>();
-            if (rate - slack[i]).abs() > 10.0 * tolerance {
+            if (rate - slack[i]).abs() > 10.0 * tolerance(i) {
                 return;
             }
         }

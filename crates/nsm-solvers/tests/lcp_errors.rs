@@ -41,7 +41,7 @@ fn symmetry_where_a_method_demands_it() {
     let matrix = Matrix::dense(2, &m).unwrap();
     for method in [Method::ActiveSet, Method::InteriorPoint, Method::AcceleratedGradient] {
         let failure = solve_with(method, matrix, &[-1.0, -1.0]).unwrap_err();
-        assert_eq!(failure.error, LcpError::NotSymmetric { method, row: 1, column: 0 });
+        assert_eq!(failure.error, LcpError::NotSymmetric { method, row: 0, column: 1 });
     }
     assert!(solve(matrix, &[-1.0, -1.0]).is_ok());
 }
@@ -101,7 +101,7 @@ fn infeasible_problems_are_proven_so() {
 #[test]
 fn feasible_without_solution() {
     // w = (z_1 - 1, 1): z_1 = 1 is feasible, but w_1 = 1 forces z_1 = 0.
-    let m = [0.0, 0.0, 1.0, 0.0];
+    let m = [0.0, 1.0, 0.0, 0.0];
     let failure = solve(Matrix::dense(2, &m).unwrap(), &[-1.0, 1.0]).unwrap_err();
     assert!(matches!(failure.error, LcpError::NoSolution { cones: 4, .. }), "{failure}");
     assert!((failure.error.residual().unwrap() - 1.0).abs() < 1e-15);

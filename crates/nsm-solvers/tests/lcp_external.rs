@@ -19,9 +19,10 @@ fn read(name: &str) -> Option<Problem> {
     let n = header[0];
     assert_eq!(header, [n, 0, n, n, n, n], "{name}: order, dense storage, shape");
     let mut numbers = tokens.map_while(|t| t.parse::<f64>().ok());
-    let m: Vec<f64> = numbers.by_ref().take(n * n).collect();
+    let columns: Vec<f64> = numbers.by_ref().take(n * n).collect();
     let q: Vec<f64> = numbers.take(n).collect();
-    assert_eq!((m.len(), q.len()), (n * n, n), "{name}");
+    assert_eq!((columns.len(), q.len()), (n * n, n), "{name}");
+    let m = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
     Some(Problem { n, m, q })
 }
 
@@ -55,7 +56,7 @@ fn basic_solution(p: &Problem, set: u32) -> Option<Vec<f64>> {
     let mut a: Vec<Vec<f64>> = rows
         .iter()
         .map(|&i| {
-            let mut row: Vec<f64> = rows.iter().map(|&j| p.m[j * n + i]).collect();
+            let mut row: Vec<f64> = rows.iter().map(|&j| p.m[i * n + j]).collect();
             row.push(-p.q[i]);
             row
         })
@@ -86,7 +87,7 @@ fn residual(p: &Problem, z: &[f64]) -> f64 {
     let scale = p.q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     (0..p.n)
         .map(|i| {
-            let w = p.q[i] + (0..p.n).map(|j| p.m[j * p.n + i] * z[j]).sum::<f64>();
+            let w = p.q[i] + (0..p.n).map(|j| p.m[i * p.n + j] * z[j]).sum::<f64>();
             z[i].min(w).abs() / scale
         })
         .fold(0.0, f64::max)

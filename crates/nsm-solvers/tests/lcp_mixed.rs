@@ -17,7 +17,7 @@ fn residual(p: &Mixed, z: &[f64]) -> f64 {
     let scale = p.q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     (0..p.n)
         .map(|i| {
-            let w = p.q[i] + (0..p.n).map(|j| p.m[j * p.n + i] * z[j]).sum::<f64>();
+            let w = p.q[i] + (0..p.n).map(|j| p.m[i * p.n + j] * z[j]).sum::<f64>();
             (if p.equation[i] { w } else { z[i].min(w) }).abs() / scale
         })
         .fold(0.0, f64::max)
@@ -95,7 +95,7 @@ fn quadratic_programme_with_equations_by_its_multipliers() {
     }
     // The same equation with the other sign.
     for j in 0..n {
-        p.m[j * n + 3] *= -1.0;
+        p.m[3 * n + j] *= -1.0;
     }
     p.q[3] *= -1.0;
     let z = solve(&p).unwrap();

@@ -12,7 +12,7 @@ fn check(what: &str, trial: usize, p: &DenseProblem) -> Vec<f64> {
         .unwrap_or_else(|f| panic!("{what} #{trial} (n = {}): {:?}", p.n, f.error));
     let q_max = p.q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let terms = (0..p.n)
-        .map(|i| (0..p.n).map(|j| (p.m[j * p.n + i] * solution.z[j]).abs()).sum::<f64>())
+        .map(|i| (0..p.n).map(|j| (p.m[i * p.n + j] * solution.z[j]).abs()).sum::<f64>())
         .fold(0.0, f64::max);
     let bar = 1e-12_f64.max(1e-14 * terms / q_max);
     let r = residual(p, &solution.z);
@@ -46,7 +46,7 @@ fn plant(p: &mut DenseProblem, rng: &mut Rng) {
         }
     }
     for i in 0..n {
-        p.q[i] = w[i] - (0..n).map(|j| p.m[j * n + i] * z[j]).sum::<f64>();
+        p.q[i] = w[i] - (0..n).map(|j| p.m[i * n + j] * z[j]).sum::<f64>();
     }
 }
 
@@ -77,7 +77,7 @@ fn p_matrices_by_dominance() {
             for j in 0..n {
                 if i != j {
                     let v = normal(&mut rng);
-                    p.m[j * n + i] = v;
+                    p.m[i * n + j] = v;
                     sum += f64::abs(v);
                 }
             }
@@ -226,7 +226,7 @@ fn row_scaling_and_permutation_do_not_change_the_solution() {
             let s = 10.0_f64.powf(uniform(&mut rng, -1.5, 1.5));
             scaled.q[i] *= s;
             for j in 0..n {
-                scaled.m[j * n + i] *= s;
+                scaled.m[i * n + j] *= s;
             }
         }
         let z_scaled = check("scaled", trial, &scaled);

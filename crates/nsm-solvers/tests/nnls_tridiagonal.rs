@@ -91,3 +91,33 @@ fn squeezed_chain_between_walls_has_no_solution() {
     let answer = kernel.solve(&[1.0, 2.0, 1.0], &[-1.0, 1.0], &[-1.0, 0.0, 1.5], &mut [0.0; 3]);
     assert_eq!(answer, Err(LeastSquaresError::PositiveCoupling { index: 1 }));
 }
+
+#[test]
+fn a_chain_that_is_not_semidefinite_ends_in_an_error_instead_of_sweeping_for_ever() {
+    let mut kernel = TridiagonalNnls::new(3);
+    let answer = kernel.solve(&[1.0, 0.0, 1.0], &[-1.0, -1.0], &[-2.0, 2.0, -1.0], &mut [0.0; 3]);
+    assert!(matches!(answer, Err(LeastSquaresError::Stalled { .. })), "{answer:?}");
+}
+
+#[test]
+fn units_of_the_contacts_do_not_matter_to_a_chain() {
+    let mut rng = rng(6);
+    let mut kernel = TridiagonalNnls::new(30);
+    for trial in 0..2000 {
+        let n = 2 + trial % 29;
+        let (d, e, q) = open_chain(n, &mut rng);
+        let mut reference = vec![0.0; n];
+        let _ = kernel.solve(&d, &e, &q, &mut reference).unwrap();
+        let s: Vec<f64> = (0..n).map(|_| 10.0_f64.powf(uniform(&mut rng, -8.0, 8.0))).collect();
+        let d: Vec<f64> = (0..n).map(|i| d[i] * s[i] * s[i]).collect();
+        let e: Vec<f64> = (1..n).map(|i| e[i - 1] * s[i - 1] * s[i]).collect();
+        let q: Vec<f64> = (0..n).map(|i| q[i] * s[i]).collect();
+        let mut z = vec![0.0; n];
+        let report = kernel.solve(&d, &e, &q, &mut z).unwrap();
+        assert!(report.residual < 1e-13, "{report:?}");
+        let size = reference.iter().fold(1.0, |m: f64, v| m.max(*v));
+        for i in 0..n {
+            assert!((z[i] * s[i] - reference[i]).abs() < 1e-9 * size, "#{trial} {i}");
+        }
+    }
+}

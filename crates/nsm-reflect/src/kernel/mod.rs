@@ -31,6 +31,10 @@ const NONE: usize = usize::MAX;
 /// inelastic collapse.
 const COLLAPSE: usize = 20;
 
+/// Share of the energy that an impact may be off what its law says: rounding in the impulses, which
+/// repeated or opposed contacts enlarge.
+const ENERGY: f64 = 1e-9;
+
 /// An impact law's workspace for momenta and contacts given as slices.
 ///
 /// Serves anything whose contacts are rows on momenta. Systems use [`Reflector`](crate::Reflector).
@@ -84,6 +88,8 @@ pub struct Kernel {
 struct Node {
     /// Velocity $(Wp)_k$.
     v: f64,
+    /// Velocity before the impact.
+    start: f64,
     /// First link of the slots that depend on it.
     head: usize,
     /// Impact in which velocity and head are valid.
@@ -234,7 +240,7 @@ impl Kernel {
                 }
                 ImpactLaw::Lcp(e) => {
                     self.closed.clear();
-                    self.closed.extend(0..impact.candidates.len());
+                    self.closed.extend((0..impact.candidates.len()).filter(|&s| impact.acts(s)));
                     self.plastic.clear();
                     self.plastic.resize(impact.candidates.len(), false);
                     self.newton(impact, e, p)?
@@ -244,7 +250,7 @@ impl Kernel {
             certificate.rounds += 1;
             self.refresh(impact, p)?;
         }
-        Ok(self.certify(certificate, p))
+        self.certify(impact, certificate, p)
     }
 
     /// Rates of all candidates at the start.
@@ -266,6 +272,7 @@ impl Kernel {
                         Some(w) => w[k] * p[k],
                         None => impact.metric.apply_row(k, p),
                     };
+                    node.start = node.v;
                 }
                 rate += g * node.v;
                 scale += g.abs() * (node.v.abs() + tolerance.speed);
@@ -374,23 +381,53 @@ impl Kernel {
         ReflectError::Rounds { contact: impact.candidates[slot], residual: approach(&slot), rounds }
     }
 
-    fn certify(&self, mut certificate: Certificate, p: &[f64]) -> Certificate {
+    /// The certificate, whose own numbers are checked before an answer leaves: nothing approaches, and energy is what
+    /// the law says.
+    fn certify(
+        &self,
+        impact: Impact<'_>,
+        mut certificate: Certificate,
+        p: &[f64],
+    ) -> Result<Certificate, ReflectError> {
+        let mut approaches = false;
         for slot in &self.slots {
             if -slot.rate > certificate.residual {
                 certificate.residual = -slot.rate;
             }
+            approaches |= slot.rate < -self.tolerance.velocity * slot.scale;
+        }
+        if approaches {
+            return Err(self.endless(impact, certificate.rounds));
         }
         if certificate.rounds == 0 {
-            return certificate;
+            return Ok(certificate);
         }
         for impulse in &self.impulses {
             certificate.reflected += usize::from(*impulse != 0.0);
             certificate.least_impulse = certificate.least_impulse.min(*impulse);
         }
+        let mut energy = 0.0;
         for &(k, before, v) in &self.touched {
             certificate.energy_change += 0.5 * (p[k] - before) * (self.nodes[k].v + v);
+            energy += 0.5 * (before * v).abs();
         }
-        certificate
+        let change = certificate.energy_change;
+        let excess = match impact.law {
+            ImpactLaw::Reflection | ImpactLaw::Published => change.abs(),
+            ImpactLaw::Sequential(_) | ImpactLaw::Newton(_) => change,
+            ImpactLaw::Lcp(_) => 0.0,
+        };
+        if !change.is_finite() || excess > ENERGY * energy {
+            let contact = impact.candidates[self.heaviest()];
+            return Err(ReflectError::Energy { contact, change, energy });
+        }
+        Ok(certificate)
+    }
+
+    /// The slot with the largest impulse.
+    fn heaviest(&self) -> usize {
+        let size = |slot: &usize| self.impulses[*slot].abs();
+        (0..self.impulses.len()).max_by(|a, b| size(a).total_cmp(&size(b))).unwrap_or(0)
     }
 }
 
@@ -407,5 +444,11 @@ impl<'a> Impact<'a> {
     #[inline]
     fn row(&self, slot: usize) -> (&'a [usize], &'a [f64]) {
         self.rows.row(self.candidates[slot])
+    }
+
+    /// Whether the contact can take an impulse: one without gradient takes part in nothing.
+    #[inline]
+    fn acts(&self, slot: usize) -> bool {
+        self.row(slot).1.iter().any(|g| *g != 0.0)
     }
 }

@@ -72,7 +72,7 @@ impl Kernel {
         for slot in 0..slots {
             let separates =
                 self.slots[slot].rate > self.tolerance.velocity * self.slots[slot].scale;
-            if self.plastic[slot] || !separates {
+            if (self.plastic[slot] || !separates) && impact.acts(slot) {
                 self.closed.push(slot);
             }
         }
@@ -197,7 +197,7 @@ impl Kernel {
         let node = &mut self.nodes[c];
         if node.touched != self.impact {
             node.touched = self.impact;
-            self.touched.push((c, p[c], node.v));
+            self.touched.push((c, p[c], node.start));
         }
         if node.changed != self.round {
             node.changed = self.round;

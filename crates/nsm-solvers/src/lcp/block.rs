@@ -9,9 +9,10 @@
 //! practice, whatever the size. $A$ starts from a few projected Gauss–Seidel sweeps, each of which costs a
 //! fraction of a factorisation.
 
+use super::columns::Columns;
 use super::dense_factor::{DenseCholesky, DenseLu};
+use super::natural_residual;
 use super::projected::gauss_seidel_sweep;
-use super::{Matrix, natural_residual};
 
 /// Block exchanges without a new minimum of $|V|$ before the least-index rule takes over.
 const PATIENCE: u32 = 5;
@@ -73,9 +74,7 @@ impl BlockPivoting {
         max_iterations: u32,
         best: &mut [f64],
     ) -> Outcome {
-        let Ok(matrix) = Matrix::dense(n, m) else {
-            return Outcome::Singular { iterations: 0 };
-        };
+        let matrix = Columns::dense(n, m);
         self.first_set(&matrix, q, best);
         let q_max = q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         let mut best_residual = f64::INFINITY;
@@ -128,7 +127,7 @@ impl BlockPivoting {
         Outcome::Stalled { iterations: max_iterations }
     }
 
-    fn first_set(&mut self, matrix: &Matrix<'_>, q: &[f64], warm: &[f64]) {
+    fn first_set(&mut self, matrix: &Columns<'_>, q: &[f64], warm: &[f64]) {
         let n = q.len();
         if warm.iter().any(|&z| z > 0.0) {
             for i in 0..n {
@@ -170,7 +169,7 @@ impl BlockPivoting {
     }
 
     /// One step of refinement where rounding left $w_A \ne 0$.
-    fn refine(&mut self, matrix: &Matrix<'_>, q: &[f64], tolerance: f64) {
+    fn refine(&mut self, matrix: &Columns<'_>, q: &[f64], tolerance: f64) {
         let worst = (0..q.len())
             .filter(|&i| self.member[i])
             .fold(0.0_f64, |m, i| m.max(self.slack[i].abs()));

@@ -88,6 +88,27 @@ pub enum LcpError {
         /// Natural residual of the best point.
         residual: f64,
     },
+    /// There is no solution up to rounding: some $d \ge 0$ has $q^\top d < 0$ and $M^\top d \le 0$ as far as the entries of
+    /// $M$ can tell. Other last bits of $M$ may admit a solution, far out along $d$.
+    #[error(
+        "no solution of sensible size: the matrix is singular up to rounding where q pushes (seen by {method}, row {index}; residual {residual:.3e})"
+    )]
+    NearlyInfeasible {
+        /// The method that found the direction.
+        method: Method,
+        /// A row that takes part in it.
+        index: usize,
+        /// Natural residual of the best point.
+        residual: f64,
+    },
+    /// There is a solution, but not in double precision.
+    #[error(
+        "unknown {index} of the solution is beyond the range of double precision: scale the problem"
+    )]
+    Range {
+        /// The first unknown, or its slack, that overflows or underflows.
+        index: usize,
+    },
     /// There is no solution: $q$ lies in none of the $2^n$ complementary cones. $Mz + q \ge 0$ may be
     /// feasible all the same.
     #[error("no solution: q lies in none of the {cones} complementary cones")]
@@ -146,6 +167,7 @@ impl LcpError {
         match *self {
             Self::Singular { residual, .. }
             | Self::Infeasible { residual, .. }
+            | Self::NearlyInfeasible { residual, .. }
             | Self::NoSolution { residual, .. }
             | Self::Ray { residual, .. }
             | Self::Stalled { residual, .. } => Some(residual),
@@ -158,6 +180,7 @@ impl LcpError {
         match *self {
             Self::Singular { method, .. }
             | Self::Infeasible { method, .. }
+            | Self::NearlyInfeasible { method, .. }
             | Self::NotSymmetric { method, .. }
             | Self::Diagonal { method, .. }
             | Self::TooLarge { method, .. }

@@ -10,7 +10,9 @@
 //! split into its positive and negative part. The sign of an equation does not matter to its solution but to the class of that problem;
 //! both are tried.
 
+use super::columns::{Columns, Symmetry};
 use super::dense_factor::DenseLu;
+use super::equilibrate::Equilibration;
 use super::{LcpError, LcpWorkspace, Matrix, Method, Report};
 use crate::least_squares::BoundedGram;
 
@@ -26,16 +28,16 @@ const ACCEPTED: f64 = 1e-10;
 /// use nsm_solvers::lcp::{Matrix, MixedWorkspace};
 ///
 /// // min x²/2 + y²/2 - x - 2y  subject to  x + y = 1 (multiplier u), y ≤ 0.5 (multiplier v)
-/// let columns = [
-///     1.0, 0.0, 1.0, 0.0, //
-///     0.0, 1.0, 1.0, -1.0, //
-///     -1.0, -1.0, 0.0, 0.0, //
-///     0.0, 1.0, 0.0, 0.0,
+/// let rows = [
+///     1.0, 0.0, -1.0, 0.0, //
+///     0.0, 1.0, -1.0, 1.0, //
+///     1.0, 1.0, 0.0, 0.0, //
+///     0.0, -1.0, 0.0, 0.0,
 /// ];
 /// let q = [-1.0, -2.0, -1.0, 0.5];
 /// let (mut z, mut w) = ([0.0; 4], [0.0; 4]);
 /// let mut workspace = MixedWorkspace::new(4, 3);
-/// let report = workspace.solve(Matrix::dense(4, &columns)?, &q, &[true, true, true, false], &mut z, &mut w)?;
+/// let report = workspace.solve(Matrix::dense(4, &rows)?, &q, &[true, true, true, false], &mut z, &mut w)?;
 /// assert!((z[0] - 0.5).abs() < 1e-15 && (z[1] - 0.5).abs() < 1e-15 && (z[3] - 1.0).abs() < 1e-15);
 /// assert!(report.residual < 1e-15);
 /// # Ok::<(), nsm_solvers::lcp::LcpError>(())
@@ -58,6 +60,7 @@ pub struct MixedWorkspace {
     least_squares: Option<BoundedGram>,
     doubled: Option<Doubled>,
     unbounded: Vec<f64>,
+    equilibration: Equilibration,
 }
 
 impl MixedWorkspace {
@@ -81,6 +84,7 @@ impl MixedWorkspace {
             least_squares: None,
             doubled: None,
             unbounded: vec![f64::INFINITY; n],
+            equilibration: Equilibration::default(),
         }
     }
 
@@ -100,6 +104,29 @@ impl MixedWorkspace {
         w: &mut [f64],
     ) -> Result<Report, LcpError> {
         self.check(&matrix, q, equation, z, w)?;
+        let mut equilibration = core::mem::take(&mut self.equilibration);
+        let shape = equilibration.prepare(matrix.stored(), q);
+        let (columns, scaled_q) = equilibration.problem(shape, matrix.stored().0, q);
+        let problem = Problem { matrix: columns, q: scaled_q, equation, symmetry: shape.symmetry };
+        let mut outcome = self.solve_scaled(problem, z, w);
+        if let (Err(error), false) = (&outcome, shape.exact) {
+            outcome = Err(unproven(*error));
+        }
+        if shape.scaled {
+            let restored = equilibration.restore(z, w);
+            outcome = outcome.and_then(|report| restored.map(|()| report));
+        }
+        self.equilibration = equilibration;
+        outcome
+    }
+
+    fn solve_scaled(
+        &mut self,
+        problem: Problem<'_>,
+        z: &mut [f64],
+        w: &mut [f64],
+    ) -> Result<Report, LcpError> {
+        let Problem { matrix, q, equation, symmetry } = problem;
         let (n, m) = (self.n, self.equations);
         let k = n - m;
         self.free.clear();
@@ -112,7 +139,7 @@ impl MixedWorkspace {
         let free = &self.free;
         let entry = |r: usize, c: usize| full[free[c] * n + free[r]];
         if self.lu.factor(m, |_| true, entry) <= SINGULAR {
-            return self.solve_singular(&matrix, q, equation, z, w);
+            return self.solve_singular(problem, z, w);
         }
         for c in 0..=k {
             let column = &mut self.eliminated[c * m..(c + 1) * m];
@@ -129,12 +156,12 @@ impl MixedWorkspace {
             for (r, &i) in self.complementary.iter().enumerate() {
                 let through: f64 = (0..m).map(|t| full[free[t] * n + i] * column[t]).sum();
                 match self.complementary.get(c) {
-                    Some(&j) => self.schur[c * k + r] = full[j * n + i] - through,
+                    Some(&j) => self.schur[r * k + c] = full[j * n + i] - through,
                     None => self.rhs[r] = q[i] - through,
                 }
             }
         }
-        if matrix.find_asymmetry().is_none() {
+        if symmetry.holds() {
             // Elimination leaves rounding where the complement is symmetric.
             for c in 0..k {
                 for r in 0..c {
@@ -161,16 +188,18 @@ impl MixedWorkspace {
             self.refine(&matrix, q, z, w);
             self.accept(report, z, w, q, equation)
         });
-        match judged {
-            Err(error) if !error.proves_no_solution() => {
-                self.solve_singular(&matrix, q, equation, z, w)
-            }
-            judged => judged,
-        }
+        // The complement is rounded: what is proven of it need not hold for the problem.
+        judged.or_else(|error| {
+            let nearly = unproven(error);
+            self.solve_singular(problem, z, w).map_err(|second| match nearly {
+                LcpError::NearlyInfeasible { .. } if !second.proves_no_solution() => nearly,
+                _ => second,
+            })
+        })
     }
 
     /// One step of refinement of the free unknowns.
-    fn refine(&mut self, matrix: &Matrix<'_>, q: &[f64], z: &mut [f64], w: &mut [f64]) {
+    fn refine(&mut self, matrix: &Columns<'_>, q: &[f64], z: &mut [f64], w: &mut [f64]) {
         let m = self.equations;
         for (r, &i) in self.free.iter().enumerate() {
             self.eliminated[r] = w[i];
@@ -218,14 +247,13 @@ impl MixedWorkspace {
     /// semidefinite, otherwise by doubling.
     fn solve_singular(
         &mut self,
-        matrix: &Matrix<'_>,
-        q: &[f64],
-        equation: &[bool],
+        problem: Problem<'_>,
         z: &mut [f64],
         w: &mut [f64],
     ) -> Result<Report, LcpError> {
+        let Problem { matrix, q, equation, symmetry } = problem;
         let n = self.n;
-        if matrix.find_asymmetry().is_none() {
+        if symmetry.holds() {
             let solver = self.least_squares.get_or_insert_with(|| BoundedGram::new(n));
             // w doubles as the lower bounds, and is filled afterwards.
             for i in 0..n {
@@ -239,11 +267,12 @@ impl MixedWorkspace {
                 return Ok(Report { method, iterations, residual, active: report.active });
             }
         }
-        let first = self.solve_doubled(matrix, q, equation, 1.0, z, w);
+        let first = self.solve_doubled(problem, 1.0, z, w);
         match first {
             Ok(report) => Ok(report),
+            Err(error) if error.proves_no_solution() => Err(error),
             Err(error) => self
-                .solve_doubled(matrix, q, equation, -1.0, z, w)
+                .solve_doubled(problem, -1.0, z, w)
                 .map_err(|second| if second.proves_no_solution() { second } else { error }),
         }
     }
@@ -253,13 +282,12 @@ impl MixedWorkspace {
     /// one is, with equations multiplied by $\sigma = \pm1$.
     fn solve_doubled(
         &mut self,
-        matrix: &Matrix<'_>,
-        q: &[f64],
-        equation: &[bool],
+        problem: Problem<'_>,
         sign: f64,
         z: &mut [f64],
         w: &mut [f64],
     ) -> Result<Report, LcpError> {
+        let Problem { matrix, q, equation, .. } = problem;
         let (n, m) = (self.n, self.equations);
         let size = n + m;
         let doubled = self.doubled.get_or_insert_with(|| Doubled {
@@ -270,20 +298,19 @@ impl MixedWorkspace {
             w: vec![0.0; size],
         });
         let full = &self.written_out;
-        for j in 0..n {
-            for i in 0..n {
-                let s = if equation[i] { sign } else { 1.0 };
-                doubled.matrix[j * size + i] = s * full[j * n + i];
+        for i in 0..n {
+            let s = if equation[i] { sign } else { 1.0 };
+            let row = &mut doubled.matrix[i * size..(i + 1) * size];
+            for j in 0..n {
+                row[j] = s * full[j * n + i];
             }
-        }
-        for (c, &j) in self.free.iter().enumerate() {
-            for i in 0..n {
-                doubled.matrix[(n + c) * size + i] = -doubled.matrix[j * size + i];
+            for (c, &j) in self.free.iter().enumerate() {
+                row[n + c] = -row[j];
             }
         }
         for (r, &i) in self.free.iter().enumerate() {
             for j in 0..size {
-                doubled.matrix[j * size + n + r] = -doubled.matrix[j * size + i];
+                doubled.matrix[(n + r) * size + j] = -doubled.matrix[i * size + j];
             }
             doubled.q[n + r] = -sign * q[i];
         }
@@ -320,6 +347,29 @@ impl MixedWorkspace {
     }
 }
 
+/// The problem in the units of [`Equilibration`].
+#[derive(Clone, Copy)]
+struct Problem<'a> {
+    matrix: Columns<'a>,
+    q: &'a [f64],
+    equation: &'a [bool],
+    symmetry: Symmetry,
+}
+
+/// The same error without its claim to a proof.
+fn unproven(error: LcpError) -> LcpError {
+    match error {
+        LcpError::Infeasible { method, index, residual } => {
+            LcpError::NearlyInfeasible { method, index, residual }
+        }
+        LcpError::NoSolution { residual, .. } => {
+            let method = Method::Enumeration;
+            LcpError::NearlyInfeasible { method, index: 0, residual }
+        }
+        other => other,
+    }
+}
+
 /// Memory for the problem with each free unknown split in two.
 #[derive(Debug)]
 struct Doubled {
@@ -334,7 +384,7 @@ fn mixed_residual(z: &[f64], w: &[f64], q: &[f64], equation: &[bool]) -> f64 {
     let mut worst = 0.0_f64;
     for i in 0..z.len() {
         let value = if equation[i] { w[i] } else { z[i].min(w[i]) };
-        if value.is_nan() {
+        if !value.is_finite() || !z[i].is_finite() {
             return f64::INFINITY;
         }
         worst = worst.max(value.abs());

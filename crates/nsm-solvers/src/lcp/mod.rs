@@ -7,12 +7,13 @@
 //! $\min_{z\ge0} \tfrac12 z^\top Mz + q^\top z$; $w$ is then unique, $z$ only if $M$ is definite. A solution exists
 //! exactly when $q^\top d \ge 0$ for all $d \ge 0$ with $Md = 0$. For P-matrices (all principal minors positive)
 //! there is exactly one solution for every $q$; in general there may be none, several, or a continuum
-//! [Cottle, Pang & Stone 1992]. The matrix is given as dense columns or as compressed sparse columns ([`Matrix`]).
+//! [Cottle, Pang & Stone 1992]. The matrix is given as dense rows or as compressed sparse columns ([`Matrix`]).
 //!
 //! # Solving
-//! [`solve`] picks methods by structure and size, verifies the answer by its natural residual
+//! [`solve`] brings rows and columns to order one (by powers of two, nothing is rounded), picks methods by structure and
+//! size, verifies the answer by its natural residual in that problem,
 //! $$ \rho(z) = \max_i |\min(z_i, (Mz + q)_i)| / \max_i |q_i| \le 10^{-12} $$
-//! (or the rounding error of $Mz + q$, if that is larger) and falls through to the next method otherwise.
+//! (or as much as rounding of $z$ itself makes, but never above $10^{-6}$), and falls through to the next method otherwise.
 //! [`LcpWorkspace`] does the same without allocating again. Each method can be called by name:
 //!
 //! | [`Method`] | for | cost of an iteration |
@@ -28,9 +29,10 @@
 //! | `Enumeration` | any matrix, $n \le 14$, decides solvability | $2^n$ small problems |
 //!
 //! # When there is no solution
-//! [`LcpError::Infeasible`] is returned only with a verified certificate $d \ge 0,\ M^\top d \le 0,\ q^\top d < 0$;
-//! [`LcpError::NoSolution`] when all $2^n$ complementary cones were tried. Every other failure carries
-//! the residual of the best point, and the point itself.
+//! [`LcpError::Infeasible`] is returned only with a certificate $d \ge 0,\ M^\top d \le 0,\ q^\top d < 0$;
+//! [`LcpError::NoSolution`] when each of the $2^n$ complementary cones was separated from $q$. Both are checked with the caller's
+//! numbers and without rounding. What holds up to rounding only is [`LcpError::NearlyInfeasible`], and proves nothing. Every
+//! other failure carries the residual of the best point, and the point itself.
 //!
 //! # Related problems
 //! Equations beside inequalities: [`MixedWorkspace`]. $M = G^\top WG$ given by its factors, bounds on both sides, and
@@ -39,20 +41,28 @@
 //! ```
 //! use nsm_solvers::lcp::{Matrix, solve};
 //!
-//! let columns = [2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0];
-//! let solution = solve(Matrix::dense(3, &columns)?, &[-1.0, 2.0, -3.0])?;
+//! let rows = [
+//!     2.0, 1.0, 0.0, //
+//!     -1.0, 2.0, 1.0, //
+//!     0.0, 0.0, 2.0,
+//! ];
+//! let solution = solve(Matrix::dense(3, &rows)?, &[-1.0, 2.0, -3.0])?;
 //! assert_eq!(solution.z, [0.5, 0.0, 1.5]);
-//! assert_eq!(solution.w, [0.0, 4.0, 0.0]);
+//! assert_eq!(solution.w, [0.0, 3.0, 0.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod block;
 mod certificate;
+mod columns;
 mod dense_factor;
 mod enumeration;
 mod envelope;
+mod equilibrate;
 mod error;
+mod exact;
 mod interior;
+mod judge;
 mod lemke;
 mod matrix;
 mod mixed;

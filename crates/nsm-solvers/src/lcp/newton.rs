@@ -10,8 +10,9 @@
 //! Steps are damped until the merit function falls below its largest recent value; where the Newton direction fails,
 //! $-\nabla\Psi$ is taken. Convergence near a regular solution is finite, since the equations are piecewise linear up to curvature at kinks.
 
+use super::columns::Columns;
 use super::dense_factor::DenseLu;
-use super::{Matrix, natural_residual};
+use super::natural_residual;
 
 /// Merit values remembered by the nonmonotone line search [Grippo, Lampariello & Lucidi 1986].
 const MEMORY: usize = 5;
@@ -74,9 +75,7 @@ impl Newton {
         best: &mut [f64],
     ) -> Outcome {
         let n = q.len();
-        let Ok(matrix) = Matrix::dense(n, m) else {
-            return Outcome::Stalled { iterations: 0 };
-        };
+        let matrix = Columns::dense(n, m);
         self.z.copy_from_slice(best);
         matrix.slack(&self.z, q, &mut self.w);
         let mut best_residual = f64::INFINITY;
@@ -155,7 +154,7 @@ impl Newton {
     }
 
     /// Natural residual of the point clamped to $z \ge 0$, which is left in `trial`.
-    fn clamped_residual(&mut self, matrix: &Matrix<'_>, q: &[f64]) -> f64 {
+    fn clamped_residual(&mut self, matrix: &Columns<'_>, q: &[f64]) -> f64 {
         for i in 0..self.z.len() {
             let keep = self.z[i] > 0.0 && self.z[i] > self.w[i];
             self.trial[i] = if keep { self.z[i] } else { 0.0 };
@@ -164,7 +163,7 @@ impl Newton {
         natural_residual(&self.trial, &self.trial_w, q)
     }
 
-    fn gradient_of_merit(&mut self, matrix: &Matrix<'_>) {
+    fn gradient_of_merit(&mut self, matrix: &Columns<'_>) {
         let n = self.z.len();
         for i in 0..n {
             self.direction[i] = self.b[i] * self.phi[i];
@@ -215,7 +214,7 @@ impl Newton {
     }
 
     /// Halves the step until $\Psi(z + td) \le \Psi_{\mathrm{ref}} + 10^{-4} t \nabla\Psi^\top d$, then takes it.
-    fn search(&mut self, matrix: &Matrix<'_>, q: &[f64], reference: f64, slope: f64) -> bool {
+    fn search(&mut self, matrix: &Columns<'_>, q: &[f64], reference: f64, slope: f64) -> bool {
         let n = self.z.len();
         let mut t = 1.0;
         for _ in 0..40 {

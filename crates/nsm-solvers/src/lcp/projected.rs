@@ -11,11 +11,12 @@
 //!   [O'Donoghue & Candès 2015], and $L \ge \lambda_{\max}(D^{-1}M)$ found by the power method and enlarged when a step
 //!   violates the descent inequality.
 
-use super::{Matrix, natural_residual};
+use super::columns::Columns;
+use super::natural_residual;
 
 /// One sweep; `w` must hold $Mz + q$ and does so again afterwards. Returns the largest scaled change.
 pub(crate) fn gauss_seidel_sweep(
-    matrix: &Matrix<'_>,
+    matrix: &Columns<'_>,
     relaxation: f64,
     z: &mut [f64],
     w: &mut [f64],
@@ -44,7 +45,7 @@ pub(crate) enum Outcome {
 
 /// Sweeps until the natural residual is below `tolerance`; `z` is the start and the answer.
 pub(crate) fn gauss_seidel(
-    matrix: &Matrix<'_>,
+    matrix: &Columns<'_>,
     q: &[f64],
     relaxation: f64,
     tolerance: f64,
@@ -93,7 +94,7 @@ impl AcceleratedGradient {
     /// Iterates until the natural residual is below `tolerance`; `z` is the start and the answer.
     pub(crate) fn run(
         &mut self,
-        matrix: &Matrix<'_>,
+        matrix: &Columns<'_>,
         q: &[f64],
         tolerance: f64,
         max_iterations: u32,
@@ -153,7 +154,7 @@ impl AcceleratedGradient {
     }
 
     /// A few power iterations for $D^{-1}M$.
-    fn largest_eigenvalue(&mut self, matrix: &Matrix<'_>, scratch: &mut [f64]) -> f64 {
+    fn largest_eigenvalue(&mut self, matrix: &Columns<'_>, scratch: &mut [f64]) -> f64 {
         let n = scratch.len();
         for i in 0..n {
             self.y[i] = if i % 2 == 0 { 1.0 } else { -0.7 };

@@ -2,8 +2,8 @@
 //!
 //! The natural residual
 //! $$ \rho(z) = \frac{\max_i |\min(z_i, (Mz+q)_i)|}{\max_i |q_i|} $$
-//! is zero exactly at the solutions. It is computed from the caller's $M$ and $q$, never from a
-//! method's internal quantities.
+//! is zero exactly at the solutions. It is computed from $M$ and $q$ of the problem in units in which the entries of
+//! $M$ are of order one, never from a method's internal quantities: it does not depend on the units of the rows.
 
 use core::fmt;
 
@@ -76,7 +76,7 @@ pub struct Report {
     pub method: Method,
     /// Its iterations: pivots, factorisations or sweeps.
     pub iterations: u32,
-    /// Natural residual of the answer.
+    /// Natural residual of the answer, in units in which the entries of $M$ are of order one.
     pub residual: f64,
     /// Number of indices with $z_i > w_i$.
     pub active: usize,
@@ -96,12 +96,12 @@ pub struct Solution {
     pub report: Report,
 }
 
-/// $\max_i |\min(z_i, w_i)|$ over $\max_i|q_i|$ (absolute where $q = 0$).
+/// $\max_i |\min(z_i, w_i)|$ over $\max_i|q_i|$ (absolute where $q = 0$); infinite where a number is not finite.
 pub fn natural_residual(z: &[f64], w: &[f64], q: &[f64]) -> f64 {
     let mut worst = 0.0_f64;
     for (&z, &w) in z.iter().zip(w) {
-        // NaN must not hide behind `max`.
-        if z.is_nan() || w.is_nan() {
+        // NaN must not hide behind `max`, nor infinity behind `min`.
+        if !z.is_finite() || !w.is_finite() {
             return f64::INFINITY;
         }
         worst = worst.max(z.min(w).abs());

@@ -1,9 +1,9 @@
 //! What is remembered of a sparse pattern: the order of its rows, its envelope, its bands.
 
-use super::Matrix;
+use super::columns::{Columns, Storage};
 use super::envelope::{EnvelopeFactor, SymmetricSparse};
 use super::interior::{InteriorPoint, Outcome, SparseFactor, SparsePsd};
-use super::matrix::Storage;
+
 use super::supernodal::SupernodalFactor;
 
 /// Dense Cholesky runs about this many times faster per multiplication than the envelope one.
@@ -22,7 +22,7 @@ pub(crate) struct Extracted {
 
 impl Extracted {
     /// The matrix in compressed columns, if that pays.
-    pub(crate) fn fill<'a>(&'a mut self, matrix: &Matrix<'_>) -> Option<Matrix<'a>> {
+    pub(crate) fn fill<'a>(&'a mut self, matrix: &Columns<'_>) -> Option<Columns<'a>> {
         let Storage::Dense(m) = matrix.storage else {
             return None;
         };
@@ -45,7 +45,7 @@ impl Extracted {
             }
             self.col_ptr.push(self.values.len());
         }
-        Matrix::sparse(n, &self.col_ptr, &self.row_idx, &self.values).ok()
+        Some(Columns::sparse(n, &self.col_ptr, &self.row_idx, &self.values))
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct SparseMemory {
 
 impl SparseMemory {
     /// Whether a sparse factorisation is better than a dense one for this matrix; remembers its pattern.
-    pub(crate) fn prefers_sparse(&mut self, matrix: &Matrix<'_>) -> bool {
+    pub(crate) fn prefers_sparse(&mut self, matrix: &Columns<'_>) -> bool {
         let Storage::Sparse { col_ptr, row_idx, .. } = matrix.storage else {
             return false;
         };
@@ -109,7 +109,7 @@ impl SparseMemory {
     /// that on the path in `direction`.
     pub(crate) fn interior_point(
         &mut self,
-        matrix: &Matrix<'_>,
+        matrix: &Columns<'_>,
         q: &[f64],
         interior: &mut InteriorPoint,
         tolerance: f64,
@@ -138,7 +138,7 @@ impl SparseMemory {
     }
 
     /// Diagonal and first sub-diagonal.
-    pub(crate) fn bands(&mut self, matrix: &Matrix<'_>) -> (&[f64], &[f64]) {
+    pub(crate) fn bands(&mut self, matrix: &Columns<'_>) -> (&[f64], &[f64]) {
         let n = matrix.n;
         self.diagonal.resize(n, 0.0);
         self.off.resize(n.saturating_sub(1), 0.0);

@@ -8,11 +8,13 @@
 //! | symmetric, dense | block pivoting, interior point, active set |
 //! | not symmetric | Lemke ($n \le 16$), Newton on Fischer–Burmeister, block pivoting, Newton on min, Lemke |
 //!
-//! Every answer is judged by its natural residual in the caller's data. One that misses the
+//! Every answer is judged by its natural residual in the equilibrated problem. One that misses the
 //! tolerance by little is polished on its active set first. Symmetric matrices that turn out to be
 //! indefinite fall through to the methods for general ones. Where all fail, small problems are
 //! proven infeasible or exhausted by enumeration; otherwise the best point seen is returned with the error.
 
+use super::certificate::Verdict;
+use super::columns::Columns;
 use super::enumeration;
 use super::workspace::with_residual;
 use super::{LcpError, LcpFailure, LcpWorkspace, Matrix, Method, Report, Solution};
@@ -45,23 +47,27 @@ impl LcpWorkspace {
         w: &mut [f64],
     ) -> Result<Report, LcpError> {
         self.check(&matrix, q, z, w)?;
-        if matrix.is_sparse() || self.n <= TINY {
-            return self.solve_checked(matrix, q, z, w);
-        }
-        // A dense array that is mostly zeros is worth its pattern.
-        let mut extracted = core::mem::take(&mut self.extracted);
-        let outcome = match extracted.fill(&matrix) {
-            Some(sparse) => self.solve_checked(sparse, q, z, w),
-            None => self.solve_checked(matrix, q, z, w),
-        };
-        self.extracted = extracted;
-        outcome
+        self.in_scaled_units(matrix, q, z, w, |this, matrix, q, symmetry, z, w| {
+            let symmetric = symmetry.holds();
+            if matrix.is_sparse() || this.n <= TINY {
+                return this.solve_checked(matrix, q, symmetric, z, w);
+            }
+            // A dense array that is mostly zeros is worth its pattern.
+            let mut extracted = core::mem::take(&mut this.extracted);
+            let outcome = match extracted.fill(&matrix) {
+                Some(sparse) => this.solve_checked(sparse, q, symmetric, z, w),
+                None => this.solve_checked(matrix, q, symmetric, z, w),
+            };
+            this.extracted = extracted;
+            outcome
+        })
     }
 
     fn solve_checked(
         &mut self,
-        matrix: Matrix<'_>,
+        matrix: Columns<'_>,
         q: &[f64],
+        symmetric: bool,
         z: &mut [f64],
         w: &mut [f64],
     ) -> Result<Report, LcpError> {
@@ -73,8 +79,7 @@ impl LcpWorkspace {
             w.copy_from_slice(q);
             return Ok(self.report(Method::ActiveSet, 0, 0.0, z, w));
         }
-        let symmetric = matrix.find_asymmetry().is_none();
-        let mut attempt = Attempt { best: f64::INFINITY, iterations: 0, error: None };
+        let mut attempt = Attempt { best: f64::INFINITY, iterations: 0, error: None, nearly: None };
         if symmetric {
             let chain = n > 4 && matrix.is_chain();
             let order: &[Method] = if chain {
@@ -135,16 +140,21 @@ impl LcpWorkspace {
                 return Err(self.strongest(error, &matrix, q, attempt.best));
             }
         }
-        if let Some(index) = self.prove_infeasible(&matrix, q) {
-            let method = Method::Enumeration;
-            return Err(LcpError::Infeasible { method, index, residual: attempt.best });
+        let (method, residual) = (Method::Enumeration, attempt.best);
+        match self.prove_infeasible(&matrix, q) {
+            Verdict::Proven(index) => return Err(LcpError::Infeasible { method, index, residual }),
+            Verdict::Nearly(index) => {
+                let nearly = LcpError::NearlyInfeasible { method, index, residual };
+                attempt.nearly = attempt.nearly.or(Some(nearly));
+            }
+            Verdict::Nothing => {}
         }
         let stalled = LcpError::Stalled {
             method: Method::InteriorPoint,
             iterations: attempt.iterations,
             residual: attempt.best,
         };
-        Err(with_residual(attempt.error.unwrap_or(stalled), attempt.best))
+        Err(with_residual(attempt.nearly.or(attempt.error).unwrap_or(stalled), attempt.best))
     }
 
     /// Runs one method, polishes its point if need be and keeps it when it is the best so far.
@@ -152,7 +162,7 @@ impl LcpWorkspace {
     fn attempt(
         &mut self,
         method: Method,
-        matrix: &Matrix<'_>,
+        matrix: &Columns<'_>,
         q: &[f64],
         symmetric: bool,
         z: &mut [f64],
@@ -166,9 +176,9 @@ impl LcpWorkspace {
             self.trial.fill(0.0);
         }
         let outcome = self.run_verified(method, matrix, q, symmetric);
-        let (mut residual, bar) = self.judge(matrix, q);
+        let (mut residual, mut bar) = self.judge(matrix, q);
         if !symmetric && residual > 0.01 * self.options.tolerance && residual < POLISHABLE {
-            residual = self.polish(matrix, q, residual);
+            (residual, bar) = self.polish(matrix, q, (residual, bar));
         }
         if residual < attempt.best || attempt.best == f64::INFINITY {
             attempt.best = residual;
@@ -189,6 +199,9 @@ impl LcpWorkspace {
                 if residual <= bar {
                     return Some(self.report(method, attempt.iterations, residual, z, w));
                 }
+                if let LcpError::NearlyInfeasible { .. } = error {
+                    attempt.nearly = attempt.nearly.or(Some(error));
+                }
                 attempt.error = Some(error);
                 None
             }
@@ -199,16 +212,16 @@ impl LcpWorkspace {
     fn strongest(
         &mut self,
         error: LcpError,
-        matrix: &Matrix<'_>,
+        matrix: &Columns<'_>,
         q: &[f64],
         residual: f64,
     ) -> LcpError {
         match error {
             LcpError::NoSolution { .. } => match self.prove_infeasible(matrix, q) {
-                Some(index) => {
+                Verdict::Proven(index) => {
                     LcpError::Infeasible { method: Method::Enumeration, index, residual }
                 }
-                None => with_residual(error, residual),
+                _ => with_residual(error, residual),
             },
             other => with_residual(other, residual),
         }
@@ -219,6 +232,8 @@ struct Attempt {
     best: f64,
     iterations: u32,
     error: Option<LcpError>,
+    /// The first claim that there is no solution up to rounding.
+    nearly: Option<LcpError>,
 }
 
 /// Solves $0 \le z \perp w = Mz + q \ge 0$, allocating all it needs.

@@ -1,22 +1,23 @@
 //! Memory for repeated solves, and each method by name.
 
 use super::block::{self, BlockPivoting};
-use super::certificate;
+use super::certificate::Verdict;
+use super::columns::{Columns, Storage, Symmetry};
 use super::enumeration::{self, Enumeration};
+use super::equilibrate::Equilibration;
 use super::interior::{self, DensePsd, InteriorPoint};
 use super::lemke::{self, Lemke};
-use super::matrix::Storage;
 use super::newton::{self, Equations, Newton};
 use super::projected::{self, AcceleratedGradient};
 use super::sparse_memory::{Extracted, SparseMemory};
-use super::{LcpError, Matrix, Method, Report, natural_residual};
+use super::{LcpError, Matrix, Method, Report};
 use crate::least_squares::{GramNnls, TridiagonalNnls};
 
 /// When to stop, and what to start from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Natural residual at which an answer is accepted. Where rounding in $Mz + q$ is larger, that
-    /// is the bar instead.
+    /// Natural residual of the equilibrated problem at which an answer is accepted. Where rounding of $z$ itself
+    /// makes a larger one, up to $10^{-6}$, that is the bar instead.
     pub tolerance: f64,
     /// Limit for sweeps and gradient steps; pivoting and Newton methods have limits of their own.
     pub max_sweeps: u32,
@@ -59,9 +60,15 @@ pub struct LcpWorkspace {
     pub(crate) slack: Vec<f64>,
     pub(crate) scratch: Vec<f64>,
     /// The direction by which a method claims that no solution exists.
-    direction: Vec<f64>,
-    active: Vec<bool>,
-    written_out: Vec<f64>,
+    pub(super) direction: Vec<f64>,
+    pub(super) integers: Vec<f64>,
+    pub(super) active: Vec<bool>,
+    pub(super) written_out: Vec<f64>,
+    pub(super) equilibration: Equilibration,
+    /// Whether the methods see the caller's numbers to the last bit, or by powers of two.
+    pub(super) exact: bool,
+    /// A bound on the entries that they see.
+    pub(super) largest: f64,
     active_set: Option<GramNnls>,
     chain: Option<TridiagonalNnls>,
     interior: Option<InteriorPoint>,
@@ -70,9 +77,9 @@ pub struct LcpWorkspace {
     symmetric_pivoting: Option<BlockPivoting>,
     general_pivoting: Option<BlockPivoting>,
     lemke: Option<Lemke>,
-    newton: Option<Newton>,
+    pub(super) newton: Option<Newton>,
     gradient: Option<AcceleratedGradient>,
-    enumeration: Option<Enumeration>,
+    pub(super) enumeration: Option<Enumeration>,
 }
 
 impl LcpWorkspace {
@@ -85,8 +92,12 @@ impl LcpWorkspace {
             slack: vec![0.0; n],
             scratch: vec![0.0; n],
             direction: vec![0.0; n],
+            integers: vec![0.0; n],
             active: vec![false; n],
             written_out: Vec::new(),
+            equilibration: Equilibration::default(),
+            exact: true,
+            largest: 0.0,
             active_set: None,
             chain: None,
             interior: None,
@@ -126,28 +137,60 @@ impl LcpWorkspace {
                 | Method::InteriorPoint
                 | Method::AcceleratedGradient
         );
-        let asymmetry = if needs_symmetry || method == Method::BlockPivoting {
-            matrix.find_asymmetry()
-        } else {
-            None
-        };
-        if let (true, Some((row, column))) = (needs_symmetry, asymmetry) {
-            return Err(LcpError::NotSymmetric { method, row, column });
+        self.in_scaled_units(matrix, q, z, w, |this, matrix, q, symmetry, z, w| {
+            if let (true, Symmetry::None(row, column)) = (needs_symmetry, symmetry) {
+                return Err(LcpError::NotSymmetric { method, row, column });
+            }
+            if this.options.warm_start {
+                this.trial.copy_from_slice(z);
+            } else {
+                this.trial.fill(0.0);
+            }
+            let symmetric = symmetry.holds();
+            let outcome = this.run_verified(method, &matrix, q, symmetric);
+            let (residual, bar) = this.judge(&matrix, q);
+            z.copy_from_slice(&this.trial);
+            w.copy_from_slice(&this.slack);
+            let iterations = outcome.map_err(|error| with_residual(error, residual))?;
+            if residual > bar {
+                return Err(LcpError::Stalled { method, iterations, residual });
+            }
+            Ok(this.report(method, iterations, residual, z, w))
+        })
+    }
+
+    /// Runs `solve` on the equilibrated problem and returns its point in the caller's units.
+    pub(super) fn in_scaled_units(
+        &mut self,
+        matrix: Matrix<'_>,
+        q: &[f64],
+        z: &mut [f64],
+        w: &mut [f64],
+        solve: impl FnOnce(
+            &mut Self,
+            Columns<'_>,
+            &[f64],
+            Symmetry,
+            &mut [f64],
+            &mut [f64],
+        ) -> Result<Report, LcpError>,
+    ) -> Result<Report, LcpError> {
+        let mut equilibration = core::mem::take(&mut self.equilibration);
+        let shape = equilibration.prepare(matrix.stored(), q);
+        self.exact = shape.exact;
+        self.largest = shape.largest;
+        if shape.scaled && self.options.warm_start {
+            equilibration.scale_guess(z);
         }
-        if self.options.warm_start {
-            self.trial.copy_from_slice(z);
-        } else {
-            self.trial.fill(0.0);
+        let (columns, scaled_q) = equilibration.problem(shape, matrix.stored().0, q);
+        let mut outcome = solve(self, columns, scaled_q, shape.symmetry, z, w);
+        if shape.scaled {
+            // An error of the method says more than that its last point is out of range.
+            let restored = equilibration.restore(z, w);
+            outcome = outcome.and_then(|report| restored.map(|()| report));
         }
-        let outcome = self.run_verified(method, &matrix, q, asymmetry.is_none());
-        let (residual, bar) = self.judge(&matrix, q);
-        z.copy_from_slice(&self.trial);
-        w.copy_from_slice(&self.slack);
-        let iterations = outcome.map_err(|error| with_residual(error, residual))?;
-        if residual > bar {
-            return Err(LcpError::Stalled { method, iterations, residual });
-        }
-        Ok(self.report(method, iterations, residual, z, w))
+        self.equilibration = equilibration;
+        outcome
     }
 
     /// Sizes and finiteness.
@@ -179,63 +222,11 @@ impl LcpWorkspace {
         Ok(())
     }
 
-    /// Slack and residual of the point in `trial`, and the residual that rounding permits.
-    pub(crate) fn judge(&mut self, matrix: &Matrix<'_>, q: &[f64]) -> (f64, f64) {
-        for z in &mut self.trial {
-            *z = if *z > 0.0 { *z } else { 0.0 };
-        }
-        matrix.slack(&self.trial, q, &mut self.slack);
-        let residual = natural_residual(&self.trial, &self.slack, q);
-        if residual <= self.options.tolerance {
-            return (residual, self.options.tolerance);
-        }
-        let q_max = q.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-        let rounding = 16.0 * f64::EPSILON * matrix.largest_term(&self.trial, &mut self.scratch);
-        let bar = if q_max > 0.0 { rounding / q_max } else { 0.0 };
-        (residual, self.options.tolerance.max(bar))
-    }
-
-    pub(crate) fn report(
-        &mut self,
-        method: Method,
-        iterations: u32,
-        residual: f64,
-        z: &[f64],
-        w: &[f64],
-    ) -> Report {
-        let mut active = 0;
-        for i in 0..self.n {
-            self.active[i] = z[i] > w[i];
-            active += usize::from(self.active[i]);
-        }
-        Report { method, iterations, residual, active }
-    }
-
-    /// [`Self::run`], believing a claim that there is no solution only after checking its certificate
-    /// in the caller's data.
-    pub(crate) fn run_verified(
-        &mut self,
-        method: Method,
-        matrix: &Matrix<'_>,
-        q: &[f64],
-        symmetric: bool,
-    ) -> Result<u32, LcpError> {
-        match self.run(method, matrix, q, symmetric) {
-            Err(LcpError::Infeasible { method, residual, .. }) => {
-                match certificate::verify(matrix, q, &self.direction, &mut self.scratch) {
-                    Some(index) => Err(LcpError::Infeasible { method, index, residual }),
-                    None => Err(LcpError::Stalled { method, iterations: 0, residual }),
-                }
-            }
-            outcome => outcome,
-        }
-    }
-
     /// Runs one method on checked input from the start in `trial`; leaves its point there.
-    fn run(
+    pub(super) fn run(
         &mut self,
         method: Method,
-        matrix: &Matrix<'_>,
+        matrix: &Columns<'_>,
         q: &[f64],
         symmetric: bool,
     ) -> Result<u32, LcpError> {
@@ -353,9 +344,12 @@ impl LcpWorkspace {
                     lemke::Outcome::Solved { pivots } => Ok(pivots),
                     lemke::Outcome::Ray { pivots } => {
                         self.direction.copy_from_slice(&memory.direction);
-                        match certificate::verify(matrix, q, &self.direction, &mut self.scratch) {
-                            Some(index) => Err(LcpError::Infeasible { method, index, residual }),
-                            None => Err(LcpError::Ray { iterations: pivots, residual }),
+                        match self.verify(matrix, q) {
+                            Verdict::Nothing => Err(LcpError::Ray { iterations: pivots, residual }),
+                            // Judged once more by the caller.
+                            Verdict::Proven(index) | Verdict::Nearly(index) => {
+                                Err(LcpError::Infeasible { method, index, residual })
+                            }
                         }
                     }
                     lemke::Outcome::Stalled { pivots } => {
@@ -369,10 +363,15 @@ impl LcpWorkspace {
                     return Err(LcpError::TooLarge { method, n, largest });
                 }
                 let memory = self.enumeration.get_or_insert_with(|| Enumeration::new(n));
-                if memory.run(m, q, &mut self.trial) {
-                    return Ok(1);
+                match memory.run(m, q, self.exact, &mut self.trial) {
+                    enumeration::Outcome::Found => Ok(1),
+                    enumeration::Outcome::Nowhere => {
+                        Err(LcpError::NoSolution { cones: 1 << n, residual })
+                    }
+                    enumeration::Outcome::Undecided => {
+                        Err(LcpError::Stalled { method, iterations: 1 << n, residual })
+                    }
                 }
-                Err(LcpError::NoSolution { cones: 1 << n, residual })
             }
             _ => {
                 let equations = if method == Method::NewtonMin {
@@ -389,48 +388,6 @@ impl LcpWorkspace {
                 }
             }
         }
-    }
-
-    /// Solves $M_{AA} z_A = -q_A$ on the set $A$ where $z_i > w_i$ and keeps the result where it is better;
-    /// `trial` and `slack` hold the point and its slack before and after.
-    pub(crate) fn polish(&mut self, matrix: &Matrix<'_>, q: &[f64], residual: f64) -> f64 {
-        let n = self.n;
-        let m: &[f64] = match matrix.storage {
-            Storage::Dense(m) => m,
-            Storage::Sparse { .. } => return residual,
-        };
-        let memory = self.newton.get_or_insert_with(|| Newton::new(n));
-        for i in 0..n {
-            self.active[i] = self.trial[i] > self.slack[i];
-        }
-        if !memory.basic_solution(m, q, &self.active, &mut self.scratch) {
-            return residual;
-        }
-        for z in &mut self.scratch {
-            *z = z.max(0.0);
-        }
-        core::mem::swap(&mut self.trial, &mut self.scratch);
-        matrix.slack(&self.trial, q, &mut self.slack);
-        let polished = natural_residual(&self.trial, &self.slack, q);
-        if polished < residual {
-            return polished;
-        }
-        core::mem::swap(&mut self.trial, &mut self.scratch);
-        matrix.slack(&self.trial, q, &mut self.slack);
-        residual
-    }
-
-    /// A verified proof that $Mz + q \ge 0$ is impossible, for small problems.
-    pub(crate) fn prove_infeasible(&mut self, matrix: &Matrix<'_>, q: &[f64]) -> Option<usize> {
-        let n = self.n;
-        if n > enumeration::LARGEST_FEASIBILITY {
-            return None;
-        }
-        self.written_out.resize(n * n, 0.0);
-        matrix.write_dense(&mut self.written_out);
-        let memory = self.enumeration.get_or_insert_with(|| Enumeration::new(n));
-        let d = memory.infeasibility(&self.written_out, q)?;
-        certificate::verify(matrix, q, d, &mut self.scratch)
     }
 }
 
@@ -465,6 +422,7 @@ pub(crate) fn with_residual(error: LcpError, value: f64) -> LcpError {
     let mut error = error;
     if let LcpError::Singular { residual, .. }
     | LcpError::Infeasible { residual, .. }
+    | LcpError::NearlyInfeasible { residual, .. }
     | LcpError::NoSolution { residual, .. }
     | LcpError::Ray { residual, .. }
     | LcpError::Stalled { residual, .. } = &mut error

@@ -14,8 +14,9 @@
 //! opens a ray $d$ with $Md = 0$; it is followed to the first multiplier that vanishes, and if none does,
 //! $d \ge 0,\ Md = 0,\ q^\top d < 0$ proves that no solution exists.
 
-use super::LeastSquaresError;
 use super::growing_factor::{GrowingFactor, flat_pivot};
+use super::scaling::Scaling;
+use super::{ACCEPTED, LeastSquaresError};
 
 /// A pivot below this fraction of its diagonal entry marks a dependent column in the block stage.
 const RANK_TOLERANCE: f64 = 1e-12;
@@ -36,7 +37,7 @@ pub struct GramReport {
     pub iterations: u32,
     /// Number of positive multipliers.
     pub active: usize,
-    /// Natural residual $\max_i |\min(\lambda_i, w_i)|$ over $\max_i |q_i|$.
+    /// Natural residual $\max_i |\min(m\lambda_i, w_i)|$ over $\max_i |q_i|$, where $m$ is the largest diagonal entry.
     pub residual: f64,
 }
 
@@ -67,6 +68,7 @@ pub struct GramNnls {
     step: Vec<f64>,
     slack: Vec<f64>,
     ray: Vec<f64>,
+    scaling: Scaling,
 }
 
 impl GramNnls {
@@ -81,6 +83,7 @@ impl GramNnls {
             step: vec![0.0; capacity],
             slack: vec![0.0; capacity],
             ray: vec![0.0; capacity],
+            scaling: Scaling::new(capacity, capacity * capacity),
         }
     }
 
@@ -131,12 +134,15 @@ impl GramNnls {
         }
         let mut q_max = 0.0_f64;
         let mut trace = 0.0_f64;
+        let mut least = f64::INFINITY;
         let mut checksum = sum(gram);
         let mut any = false;
         let mut warm = false;
         for i in 0..n {
             q_max = q_max.max(q[i].abs());
-            trace = trace.max(gram[i * (n + 1)]);
+            let diagonal = gram[i * (n + 1)];
+            trace = trace.max(diagonal);
+            least = if diagonal > 0.0 { least.min(diagonal) } else { least };
             checksum += q[i];
             any |= q[i] < 0.0;
             warm |= lambda[i] > 0.0;
@@ -150,15 +156,34 @@ impl GramNnls {
             self.slack[..n].copy_from_slice(q);
             return Ok(GramReport { iterations: 0, active: 0, residual: 0.0 });
         }
+        if Scaling::is_needed(least, trace) {
+            return self.solve_scaled(gram, q, lambda);
+        }
         for i in 0..n {
             self.is_passive[i] = if warm { lambda[i] > 0.0 } else { q[i] < 0.0 };
         }
         let mut iterations = 0;
         if self.block_stage(gram, q, lambda, q_max, trace, &mut iterations) {
-            return Ok(self.report(lambda, q_max, iterations));
+            return self.accept(lambda, q_max, trace, iterations);
         }
         self.active_set_stage(gram, q, lambda, q_max, trace, &mut iterations)?;
-        Ok(self.report(lambda, q_max, iterations))
+        self.accept(lambda, q_max, trace, iterations)
+    }
+
+    /// Solves in units in which the diagonal is of order one.
+    #[cold]
+    fn solve_scaled(
+        &mut self,
+        gram: &[f64],
+        q: &[f64],
+        lambda: &mut [f64],
+    ) -> Result<GramReport, LeastSquaresError> {
+        let mut scaling = core::mem::take(&mut self.scaling);
+        scaling.scale_dense(gram, q);
+        let outcome = self.solve(&scaling.matrix, &scaling.q, lambda);
+        let outcome = scaling.restore(outcome, lambda, &mut self.ray, &mut self.slack);
+        self.scaling = scaling;
+        outcome
     }
 
     fn solve_one(
@@ -277,7 +302,7 @@ impl GramNnls {
             }
             *iterations += 1;
             if *iterations > limit {
-                let residual = natural_residual(lambda, &self.slack[..n], q_max);
+                let residual = natural_residual(lambda, &self.slack[..n], q_max, trace);
                 return Err(LeastSquaresError::Stalled { iterations: limit, residual });
             }
             let flat = flat_pivot(worst, gram[entering * (n + 1)], q_max, trace);
@@ -292,7 +317,7 @@ impl GramNnls {
                     for (c, &i) in self.factor.indices.iter().enumerate() {
                         self.ray[i] = self.step[c];
                     }
-                    let residual = natural_residual(lambda, &self.slack[..n], q_max);
+                    let residual = natural_residual(lambda, &self.slack[..n], q_max, trace);
                     return Err(LeastSquaresError::Infeasible { index: entering, residual });
                 }
                 self.barred[entering] = true;
@@ -399,12 +424,19 @@ impl GramNnls {
         8.0 * f64::EPSILON * (q_max + trace * sum)
     }
 
-    fn report(&self, lambda: &[f64], q_max: f64, iterations: u32) -> GramReport {
-        GramReport {
-            iterations,
-            active: self.factor.indices.len(),
-            residual: natural_residual(lambda, &self.slack[..self.n], q_max),
+    /// The report, if the point is a solution by its residual.
+    fn accept(
+        &self,
+        lambda: &[f64],
+        q_max: f64,
+        trace: f64,
+        iterations: u32,
+    ) -> Result<GramReport, LeastSquaresError> {
+        let residual = natural_residual(lambda, &self.slack[..self.n], q_max, trace);
+        if residual > ACCEPTED {
+            return Err(LeastSquaresError::Stalled { iterations, residual });
         }
+        Ok(GramReport { iterations, active: self.factor.indices.len(), residual })
     }
 }
 
@@ -420,8 +452,16 @@ fn sum(values: &[f64]) -> f64 {
     parts.iter().sum::<f64>() + chunks.remainder().iter().sum::<f64>()
 }
 
-fn natural_residual(lambda: &[f64], slack: &[f64], q_max: f64) -> f64 {
-    let worst = lambda.iter().zip(slack).fold(0.0_f64, |m, (&l, &w)| m.max(l.min(w).abs()));
+/// Infinite where a number is not finite.
+fn natural_residual(lambda: &[f64], slack: &[f64], q_max: f64, trace: f64) -> f64 {
+    let (mut worst, mut probe) = (0.0_f64, 0.0);
+    for (&l, &w) in lambda.iter().zip(slack) {
+        worst = worst.max((trace * l).min(w).abs());
+        probe += (l + w) * 0.0;
+    }
+    if probe != 0.0 {
+        return f64::INFINITY;
+    }
     if q_max > 0.0 { worst / q_max } else { worst }
 }
 

@@ -11,12 +11,16 @@ mod bounded;
 mod factored;
 mod gram;
 mod growing_factor;
+mod scaling;
 mod tridiagonal;
 
 pub use bounded::BoundedGram;
 pub use factored::{FactoredNnls, Factors, Weight};
 pub use gram::{GramNnls, GramReport};
 pub use tridiagonal::TridiagonalNnls;
+
+/// Largest natural residual with which a kernel returns an answer: what is worse is no answer.
+const ACCEPTED: f64 = 1e-6;
 
 /// Why a least-squares problem could not be solved.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]

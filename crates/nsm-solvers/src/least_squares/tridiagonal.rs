@@ -13,7 +13,8 @@
 //! A wave of impacts that runs along the chain is therefore caught in a single sweep; sweeps
 //! alternate their direction and usually two or three suffice.
 
-use super::{GramReport, LeastSquaresError};
+use super::scaling::Scaling;
+use super::{ACCEPTED, GramReport, LeastSquaresError};
 
 /// A pivot below this fraction of its diagonal entry closes a singular chain.
 const RANK_TOLERANCE: f64 = 1e-12;
@@ -45,6 +46,7 @@ pub struct TridiagonalNnls {
     rhs: Vec<f64>,
     slack: Vec<f64>,
     ray: Vec<f64>,
+    scaling: Scaling,
 }
 
 /// The data of one chain, borrowed.
@@ -55,6 +57,7 @@ struct Chain<'a> {
     q: &'a [f64],
     q_max: f64,
     diagonal_max: f64,
+    diagonal_min: f64,
 }
 
 impl TridiagonalNnls {
@@ -68,6 +71,7 @@ impl TridiagonalNnls {
             rhs: vec![0.0; capacity],
             slack: vec![0.0; capacity],
             ray: vec![0.0; capacity],
+            scaling: Scaling::new(capacity, capacity),
         }
     }
 
@@ -119,6 +123,9 @@ impl TridiagonalNnls {
             self.slack[..n].copy_from_slice(q);
             return Ok(GramReport { iterations: 0, active: 0, residual: 0.0 });
         }
+        if Scaling::is_needed(chain.diagonal_min, chain.diagonal_max) {
+            return self.solve_scaled(chain, lambda);
+        }
         let mut iterations = 0;
         if warm {
             iterations += 1;
@@ -128,11 +135,13 @@ impl TridiagonalNnls {
             self.sweep::<true, false>(chain, lambda)?;
             let tolerance = self.update_slack(chain, lambda);
             if (0..n).all(|i| lambda[i] >= 0.0 && self.slack[i] >= -tolerance) {
-                return Ok(self.report(lambda, chain.q_max, iterations));
+                return self.accept(chain, lambda, iterations);
             }
         }
         self.active[..n].fill(false);
-        loop {
+        // Each sweep admits an index for good, unless the matrix is not semidefinite.
+        let limit = 10 + 2 * u32::try_from(n).unwrap_or(u32::MAX / 4);
+        while iterations < limit {
             iterations += 1;
             if iterations % 2 == 1 {
                 self.sweep::<true, true>(chain, lambda)?;
@@ -156,9 +165,26 @@ impl TridiagonalNnls {
                 }
             }
             if !violated {
-                return Ok(self.report(lambda, chain.q_max, iterations));
+                return self.accept(chain, lambda, iterations);
             }
         }
+        let residual = self.residual(chain, lambda);
+        Err(LeastSquaresError::Stalled { iterations, residual })
+    }
+
+    /// Solves in units in which the diagonal is of order one.
+    #[cold]
+    fn solve_scaled(
+        &mut self,
+        chain: Chain<'_>,
+        lambda: &mut [f64],
+    ) -> Result<GramReport, LeastSquaresError> {
+        let mut scaling = core::mem::take(&mut self.scaling);
+        scaling.scale_bands(chain.diagonal, chain.off, chain.q);
+        let outcome = self.solve(&scaling.matrix, &scaling.beside, &scaling.q, lambda);
+        let outcome = scaling.restore(outcome, lambda, &mut self.ray, &mut self.slack);
+        self.scaling = scaling;
+        outcome
     }
 
     fn check<'a>(
@@ -183,11 +209,14 @@ impl TridiagonalNnls {
         }
         self.n = n;
         let mut q_max = 0.0_f64;
-        let mut diagonal_max = 0.0_f64;
+        let (mut diagonal_max, mut diagonal_min) = (0.0_f64, f64::INFINITY);
         let mut sum = 0.0;
         for i in 0..n {
             q_max = q_max.max(q[i].abs());
             diagonal_max = diagonal_max.max(diagonal[i]);
+            if diagonal[i] > 0.0 {
+                diagonal_min = diagonal_min.min(diagonal[i]);
+            }
             sum += q[i].abs() + diagonal[i].abs();
         }
         let mut coupling_max = f64::NEG_INFINITY;
@@ -206,7 +235,7 @@ impl TridiagonalNnls {
             let index = off.iter().position(|&e| e > 0.0).unwrap_or(0);
             return Err(LeastSquaresError::PositiveCoupling { index });
         }
-        Ok(Chain { diagonal, off, q, q_max, diagonal_max })
+        Ok(Chain { diagonal, off, q, q_max, diagonal_max, diagonal_min })
     }
 
     /// Eliminates from one end over the runs of active indices, admitting new ones on the way when
@@ -326,13 +355,28 @@ impl TridiagonalNnls {
         }
     }
 
-    fn report(&self, lambda: &[f64], q_max: f64, iterations: u32) -> GramReport {
-        let mut worst = 0.0_f64;
-        let mut active = 0;
+    /// Natural residual, in units of the largest diagonal entry; infinite where a number is not finite.
+    fn residual(&self, chain: Chain<'_>, lambda: &[f64]) -> f64 {
+        let (mut worst, mut probe) = (0.0_f64, 0.0);
         for i in 0..self.n {
-            worst = worst.max(lambda[i].min(self.slack[i]).abs());
-            active += usize::from(self.active[i]);
+            worst = worst.max((chain.diagonal_max * lambda[i]).min(self.slack[i]).abs());
+            probe += (lambda[i] + self.slack[i]) * 0.0;
         }
-        GramReport { iterations, active, residual: worst / q_max }
+        if probe == 0.0 { worst / chain.q_max } else { f64::INFINITY }
+    }
+
+    /// The report, if the point is a solution by its residual.
+    fn accept(
+        &self,
+        chain: Chain<'_>,
+        lambda: &[f64],
+        iterations: u32,
+    ) -> Result<GramReport, LeastSquaresError> {
+        let residual = self.residual(chain, lambda);
+        if residual > ACCEPTED {
+            return Err(LeastSquaresError::Stalled { iterations, residual });
+        }
+        let active = self.active[..self.n].iter().filter(|a| **a).count();
+        Ok(GramReport { iterations, active, residual })
     }
 }

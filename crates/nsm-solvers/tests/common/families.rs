@@ -25,7 +25,7 @@ pub fn uniform(rng: &mut Rng, low: f64, high: f64) -> f64 {
     rng.random_range(low..high)
 }
 
-/// A dense LCP, column by column.
+/// A dense LCP, row by row.
 #[derive(Clone)]
 pub struct DenseProblem {
     pub n: usize,
@@ -202,7 +202,7 @@ pub fn residual(p: &DenseProblem, z: &[f64]) -> f64 {
     let mut w = p.q.clone();
     for j in 0..p.n {
         for i in 0..p.n {
-            w[i] += p.m[j * p.n + i] * z[j];
+            w[i] += p.m[i * p.n + j] * z[j];
         }
     }
     let scale = p.q.iter().fold(0.0_f64, |s, v| s.max(v.abs()));
