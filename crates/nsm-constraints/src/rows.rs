@@ -37,6 +37,23 @@ enum Run {
     Rods(Range<usize>, Vec<PlaneRod>),
 }
 
+/// What kind of run a row belongs to.
+enum RunKind {
+    Rod(PlaneRod),
+    Affine(Affine),
+    Any,
+}
+
+impl RunKind {
+    fn of(field: &dyn Any) -> Self {
+        if let Some(rod) = field.downcast_ref::<Rod>().and_then(PlaneRod::new) {
+            Self::Rod(rod)
+        } else {
+            field.downcast_ref::<Affine>().map_or(Self::Any, |affine| Self::Affine(affine.clone()))
+        }
+    }
+}
+
 impl std::fmt::Debug for Rows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rows")
@@ -70,7 +87,28 @@ impl Rows {
         name: impl Into<String>,
         field: impl Field + 'static,
     ) -> Result<(), ConstraintError> {
-        let name = name.into();
+        let run = RunKind::of(&field);
+        self.append(name.into(), Box::new(field), run)
+    }
+
+    /// Appends a row whose kind is not known when compiling.
+    ///
+    /// # Errors
+    /// As for [`Rows::push`].
+    pub fn push_boxed(
+        &mut self,
+        name: impl Into<String>,
+        field: Box<dyn Field>,
+    ) -> Result<(), ConstraintError> {
+        self.append(name.into(), field, RunKind::Any)
+    }
+
+    fn append(
+        &mut self,
+        name: String,
+        field: Box<dyn Field>,
+        run: RunKind,
+    ) -> Result<(), ConstraintError> {
         let block = field.coordinates();
         check_coordinates(&name, block, self.dimension)?;
         self.columns.extend_from_slice(block);
@@ -81,33 +119,31 @@ impl Rows {
                 .extend(block.iter().flat_map(|&i| block.iter().map(move |&j| (i, j))));
         }
         self.names.push(name);
-        self.extend_runs(&field);
-        self.fields.push(Box::new(field));
+        self.extend_runs(run);
+        self.fields.push(field);
         Ok(())
     }
 
     /// Adds the next row to the last run, or begins one.
-    fn extend_runs(&mut self, field: &dyn Any) {
+    fn extend_runs(&mut self, kind: RunKind) {
         let row = self.len()..self.len() + 1;
-        let rod = field.downcast_ref::<Rod>().and_then(PlaneRod::new);
-        let affine = field.downcast_ref::<Affine>();
-        match (self.runs.last_mut(), rod, affine) {
-            (Some(Run::Rods(rows, rods)), Some(rod), _) => {
+        match (self.runs.last_mut(), kind) {
+            (Some(Run::Rods(rows, rods)), RunKind::Rod(rod)) => {
                 rods.push(rod);
                 rows.end = row.end;
             }
-            (_, Some(rod), _) => self.runs.push(Run::Rods(row, vec![rod])),
-            (Some(Run::Affine(rows, known)), _, Some(affine)) => {
-                known.push(affine);
+            (_, RunKind::Rod(rod)) => self.runs.push(Run::Rods(row, vec![rod])),
+            (Some(Run::Affine(rows, known)), RunKind::Affine(affine)) => {
+                known.push(&affine);
                 rows.end = row.end;
             }
-            (_, _, Some(affine)) => {
+            (_, RunKind::Affine(affine)) => {
                 let mut rows = AffineRows::default();
-                rows.push(affine);
+                rows.push(&affine);
                 self.runs.push(Run::Affine(row, rows));
             }
-            (Some(Run::Fields(rows)), ..) => rows.end = row.end,
-            _ => self.runs.push(Run::Fields(row)),
+            (Some(Run::Fields(rows)), RunKind::Any) => rows.end = row.end,
+            (_, RunKind::Any) => self.runs.push(Run::Fields(row)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! From a mechanism to a system: the one way from joints and bodies to the integrators.
 
-use nsm_constraints::multibody::Mechanism;
+use nsm_constraints::multibody::{Mechanism, NodeId};
+use nsm_geom::{Plane, Shape};
 
 use crate::{Mass, State, System, SystemError};
 
@@ -35,5 +36,35 @@ impl System {
         system.set_rows(mechanism.potential()?, mechanism.constraints()?);
         let state = State::new(&system, &q, &v)?;
         Ok((system, state))
+    }
+
+    /// Lets a body's shape touch a plane: adds one gap, or one for every corner of a polyhedron.
+    ///
+    /// # Errors
+    /// A shape without a smooth gap, or a mechanism with other coordinates.
+    pub fn with_plane_contact(
+        mut self,
+        mechanism: &Mechanism,
+        body: (NodeId, &Shape),
+        plane: &Plane,
+        name: &str,
+    ) -> Result<Self, SystemError> {
+        mechanism.push_plane_gaps(body, plane, name, self.inequalities_mut())?;
+        Ok(self)
+    }
+
+    /// Lets the shapes of two bodies touch.
+    ///
+    /// # Errors
+    /// Shapes without a smooth gap between them, or a mechanism with other coordinates.
+    pub fn with_pair_contact(
+        mut self,
+        mechanism: &Mechanism,
+        first: (NodeId, &Shape),
+        second: (NodeId, &Shape),
+        name: &str,
+    ) -> Result<Self, SystemError> {
+        mechanism.push_pair_gaps(first, second, name, self.inequalities_mut())?;
+        Ok(self)
     }
 }

@@ -218,6 +218,11 @@ impl System {
         (self.potential, self.equalities) = (potential, equalities);
     }
 
+    /// The gaps, to append more of them.
+    pub(crate) fn inequalities_mut(&mut self) -> &mut Rows {
+        &mut self.inequalities
+    }
+
     /// Number of coordinates $n$.
     pub fn dimension(&self) -> usize {
         self.mass.dimension()

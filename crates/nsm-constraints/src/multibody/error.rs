@@ -42,6 +42,14 @@ pub enum MechanismError {
         /// Its value.
         value: f64,
     },
+    /// A contact for which there is no gap as a function of the coordinates.
+    #[error("the contact `{contact}` has no gap in coordinates: {why}")]
+    NoGap {
+        /// Name of the contact.
+        contact: String,
+        /// What is missing.
+        why: String,
+    },
     /// A number is NaN or infinite.
     #[error("{what} of `{name}` is {value}: it must be finite")]
     NotFinite {

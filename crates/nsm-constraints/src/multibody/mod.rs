@@ -18,6 +18,7 @@
 mod beam;
 mod beam_element;
 mod closure;
+mod contact;
 mod error;
 mod form;
 mod joint;
