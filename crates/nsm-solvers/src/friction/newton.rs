@@ -1,0 +1,131 @@
+//! Semismooth Newton on the equations of Alart and Curnier.
+//!
+//! In the scaled problem, with $x = r_N - u_N$, $y = r_T - u_T$:
+//! $$ F_N = r_N - [x]_+, \qquad F_T = r_T - P_{D}(y), \quad D = \lbrace |y| \le \mu [x]_+ \rbrace . $$
+//! $F = 0$ is Coulomb's law. Its generalised Jacobian is $A + B\\,W$ with blocks $A$, $B$ of each contact on its own; steps are searched along
+//! lines that may rise above the last value but not above the last six.
+
+use super::FrictionProblem;
+use super::work::Work;
+use crate::dense::DenseLu;
+
+/// Compliance that makes redundant contacts' matrices regular.
+const COMPLIANCE: f64 = 1e-10;
+
+/// Iterates from the present point; the iterations made.
+pub(super) fn iterate(
+    problem: &FrictionProblem,
+    full: &[f64],
+    work: &mut Work,
+    tolerance: f64,
+    iterations: usize,
+) -> usize {
+    let n = problem.len();
+    let m = 3 * n;
+    let mut lu = DenseLu::new(m);
+    let (mut jacobian, mut f, mut step) = (vec![0.0; m * m], vec![0.0; m], vec![0.0; m]);
+    let mut recent = [0.0_f64; 6];
+    for iteration in 0..iterations {
+        if work.measure(problem) <= tolerance {
+            return iteration;
+        }
+        let value = equations(problem, &work.r, &work.u, &mut f);
+        recent[iteration % 6] = value;
+        jacobian.fill(0.0);
+        for i in 0..n {
+            let (a, b) = derivative(problem.friction[i], &work.r[3 * i..], &work.u[3 * i..]);
+            for row in 0..3 {
+                let out = &mut jacobian[(3 * i + row) * m..(3 * i + row + 1) * m];
+                for (k, b) in b[row].iter().enumerate() {
+                    if *b != 0.0 {
+                        let source = &full[(3 * i + k) * m..(3 * i + k + 1) * m];
+                        out.iter_mut().zip(source).for_each(|(o, s)| *o += b * s);
+                        out[3 * i + k] += b * COMPLIANCE;
+                    }
+                }
+                for (k, a) in a[row].iter().enumerate() {
+                    out[3 * i + k] += a;
+                }
+            }
+        }
+        step.iter_mut().zip(&f).for_each(|(s, f)| *s = -f);
+        if lu.factor_with(&jacobian, 0.0).is_err() || lu.solve_in_place(&mut step).is_err() {
+            return iteration;
+        }
+        let bar = recent.iter().take(iteration + 1).fold(0.0_f64, |a, x| a.max(*x));
+        let start = work.r.clone();
+        let mut length = 1.0;
+        let mut accepted = false;
+        for _ in 0..12 {
+            for (r, (s, d)) in work.r.iter_mut().zip(start.iter().zip(&step)) {
+                *r = s + length * d;
+            }
+            problem.velocity(&work.r, &mut work.u);
+            let trial = equations(problem, &work.r, &work.u, &mut f);
+            if trial.is_finite() && trial <= bar * (1.0 - 1e-4 * length) {
+                accepted = true;
+                break;
+            }
+            length *= 0.5;
+        }
+        if !accepted {
+            for (r, (s, d)) in work.r.iter_mut().zip(start.iter().zip(&step)) {
+                *r = s + d;
+            }
+        }
+        if work.r.iter().any(|r| !r.is_finite()) {
+            work.return_to_best();
+            return iteration;
+        }
+    }
+    work.measure(problem);
+    iterations
+}
+
+/// Writes $F$ and returns $|F|^2$.
+fn equations(problem: &FrictionProblem, r: &[f64], u: &[f64], f: &mut [f64]) -> f64 {
+    for (i, mu) in problem.friction.iter().enumerate() {
+        let k = 3 * i;
+        let x = (r[k] - u[k]).max(0.0);
+        let y = [r[k + 1] - u[k + 1], r[k + 2] - u[k + 2]];
+        let (length, radius) = (y[0].hypot(y[1]), mu * x);
+        let scale = if length <= radius { 1.0 } else { radius / length };
+        f[k] = r[k] - x;
+        f[k + 1] = r[k + 1] - scale * y[0];
+        f[k + 2] = r[k + 2] - scale * y[1];
+    }
+    f.iter().map(|x| x * x).sum()
+}
+
+/// $\partial F/\partial r$ and $\partial F/\partial u$ of one contact.
+fn derivative(mu: f64, r: &[f64], u: &[f64]) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
+    let (mut a, mut b) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
+    let x = r[0] - u[0];
+    if x > 0.0 {
+        b[0][0] = 1.0;
+    } else {
+        a[0][0] = 1.0;
+    }
+    let y = [r[1] - u[1], r[2] - u[2]];
+    let (length, radius) = (y[0].hypot(y[1]), mu * x.max(0.0));
+    if length <= radius && radius > 0.0 {
+        b[1][1] = 1.0;
+        b[2][2] = 1.0;
+    } else if radius == 0.0 {
+        a[1][1] = 1.0;
+        a[2][2] = 1.0;
+    } else {
+        let e = [y[0] / length, y[1] / length];
+        for i in 0..2 {
+            for j in 0..2 {
+                let unit = if i == j { 1.0 } else { 0.0 };
+                let turn = radius / length * (unit - e[i] * e[j]);
+                a[1 + i][1 + j] = unit - turn;
+                b[1 + i][1 + j] = turn;
+            }
+            a[1 + i][0] = -mu * e[i];
+            b[1 + i][0] = mu * e[i];
+        }
+    }
+    (a, b)
+}
