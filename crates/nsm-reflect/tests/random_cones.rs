@@ -340,3 +340,93 @@ fn reflections_hold_in_any_metric() {
         assert!(scene.rates(&q).iter().all(|&w| w > -1e-10 * size(&before)));
     }
 }
+
+#[test]
+fn the_certificate_knows_the_energy_in_a_full_metric_after_many_rounds() {
+    let mut rng = rng(11);
+    let mut many = 0;
+    for _ in 0..2000 {
+        let n = rng.random_range(3..=8);
+        let contacts = rng.random_range(2..=n);
+        let b = normal(&mut rng, n * n);
+        let entries: Vec<(usize, usize, f64)> = (0..n * n)
+            .map(|e| {
+                let (i, j) = ((e / n).min(e % n), (e / n).max(e % n));
+                let product: f64 = (0..n).map(|k| b[i * n + k] * b[j * n + k]).sum();
+                (e / n, e % n, product + f64::from(u8::from(i == j)))
+            })
+            .collect();
+        let mut scene = Scene::in_metric(nsm_reflect::Metric::from_entries(n, &entries).unwrap());
+        // Sparse rows: coordinates that the metric moves before a contact touches them.
+        let plain = cone(&mut rng, n, contacts);
+        for i in 0..contacts {
+            let (columns, values) = plain.rows().row(i);
+            let row: Vec<_> = columns.iter().copied().zip(values.iter().copied()).collect();
+            scene.push(&row[i % (n - 1)..=i % (n - 1) + 1]);
+        }
+        for law in [
+            ImpactLaw::Reflection,
+            ImpactLaw::Newton(Restitution::Uniform(0.5)),
+            ImpactLaw::Sequential(Restitution::Uniform(0.7)),
+            ImpactLaw::Lcp(Restitution::Uniform(0.3)),
+        ] {
+            let before = normal(&mut rng, n);
+            let mut p = before.clone();
+            let Ok((certificate, _)) = scene.reflect(&law, &mut p) else { continue };
+            many += usize::from(certificate.rounds > 1);
+            let change = scene.energy(&p) - scene.energy(&before);
+            let size = scene.energy(&before) + scene.energy(&p);
+            assert!((change - certificate.energy_change).abs() <= 1e-12 * size, "{law:?}");
+        }
+    }
+    assert!(many > 1000, "{many}");
+}
+
+#[test]
+fn a_contact_without_gradient_takes_part_in_nothing() {
+    let mut scene = Scene::new(&[1.0, 0.5, 0.0]);
+    scene.push(&[(0, -1.0), (1, 1.0)]);
+    scene.push(&[(0, 0.0), (1, 0.0)]);
+    // What no mass feels.
+    scene.push(&[(2, 1.0)]);
+    scene.push(&[(1, -1.0), (2, 1.0)]);
+    for law in [
+        ImpactLaw::Reflection,
+        ImpactLaw::Newton(Restitution::Uniform(0.5)),
+        ImpactLaw::Lcp(Restitution::Uniform(0.5)),
+        ImpactLaw::Sequential(Restitution::Uniform(0.5)),
+    ] {
+        let mut p = [2.0, 0.0, 0.0];
+        let (_, impulses) = scene.reflect(&law, &mut p).unwrap();
+        assert_eq!((impulses[1], impulses[2]), (0.0, 0.0), "{law:?}");
+        assert!(scene.rates(&p).iter().all(|&w| w >= -1e-14), "{law:?}");
+    }
+}
+
+#[test]
+fn gradients_in_other_units_give_the_same_momenta() {
+    let mut rng = rng(12);
+    for _ in 0..500 {
+        let n = rng.random_range(3..=8);
+        let contacts = rng.random_range(2..=n);
+        let scene = cone(&mut rng, n, contacts);
+        let mut scaled = Scene::in_metric(scene.metric.clone());
+        for i in 0..contacts {
+            let unit = 10.0_f64.powf(rng.random_range(-8.0..8.0));
+            let (columns, values) = scene.rows().row(i);
+            let row: Vec<_> = columns.iter().zip(values).map(|(&c, g)| (c, g * unit)).collect();
+            scaled.push(&row);
+        }
+        let before = normal(&mut rng, n);
+        for law in [
+            ImpactLaw::Reflection,
+            ImpactLaw::Newton(Restitution::Uniform(0.5)),
+            ImpactLaw::Lcp(Restitution::Uniform(0.5)),
+        ] {
+            let (mut p, mut q) = (before.clone(), before.clone());
+            let _ = scene.reflect(&law, &mut p).unwrap();
+            let _ = scaled.reflect(&law, &mut q).unwrap();
+            same(&p, &q, 1e-8);
+        }
+    }
+}

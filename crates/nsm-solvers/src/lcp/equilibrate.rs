@@ -81,7 +81,13 @@ impl Equilibration {
         if q_max >= MODEST || (q_max > 0.0 && q_max <= 1.0 / MODEST) {
             near = None;
         }
-        if near.is_some() && q_max > APART * least {
+        let apart = q_max > APART * least;
+        if symmetry == Symmetry::Rounded && (near.is_none() || apart) && self.is_lopsided(&stored) {
+            let (i, j) = stored.first_difference();
+            symmetry = if transposed { Symmetry::None(j, i) } else { Symmetry::None(i, j) };
+            near = None;
+        }
+        if near.is_some() && apart {
             // Rows that see no others are a problem of their own, which may be small.
             self.row.clear();
             self.row.resize(stored.n, 0);
@@ -99,10 +105,6 @@ impl Equilibration {
                 transpose_into(stored.n, stored.values(), &mut self.values);
             }
             return Shape { symmetry, scaled: false, exact: true, largest, copied: transpose };
-        }
-        if symmetry == Symmetry::Rounded && self.is_lopsided(&stored) {
-            let (i, j) = stored.first_difference();
-            symmetry = if transposed { Symmetry::None(j, i) } else { Symmetry::None(i, j) };
         }
         let symmetric = symmetry.holds();
         self.find_factors(&stored, symmetric);
