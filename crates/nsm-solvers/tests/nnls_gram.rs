@@ -97,3 +97,49 @@ fn problems_without_solution_are_reported() {
         assert!(matches!(answer, Err(LeastSquaresError::Infeasible { .. })), "{answer:?}");
     }
 }
+
+#[test]
+fn redundant_corners_share_the_load() {
+    // Four corners of a square plate: rank 3, resting under gravity.
+    let rows = [[1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [1.0, -1.0, -1.0]];
+    let mut gram = [0.0; 16];
+    for i in 0..4 {
+        for j in 0..4 {
+            gram[i * 4 + j] = (0..3).map(|k| rows[i][k] * rows[j][k]).sum();
+        }
+    }
+    let mut kernel = GramNnls::new(4);
+    let mut lambda = [0.0; 4];
+    let report = kernel.solve(&gram, &[-1.0; 4], &mut lambda).unwrap();
+    assert!(report.residual < 1e-15, "{report:?}");
+    assert!((lambda.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+}
+
+#[test]
+fn ray_without_end_is_infeasible() {
+    let mut kernel = GramNnls::new(2);
+    let error = kernel.solve(&[1.0, -1.0, -1.0, 1.0], &[-1.0, 0.5], &mut [0.0; 2]);
+    assert!(matches!(error, Err(LeastSquaresError::Infeasible { .. })), "{error:?}");
+}
+
+#[test]
+fn ray_with_an_end_is_followed() {
+    // M has null vector (1, 1); q pushes along (-1, 1) only.
+    let mut kernel = GramNnls::new(2);
+    let mut lambda = [0.0; 2];
+    let report = kernel.solve(&[1.0, -1.0, -1.0, 1.0], &[-1.0, 1.0], &mut lambda).unwrap();
+    assert!(report.residual < 1e-15);
+}
+
+#[test]
+fn bad_input_is_named() {
+    let mut kernel = GramNnls::new(2);
+    assert!(matches!(
+        kernel.solve(&[f64::NAN, 0.0, 0.0, 1.0], &[-1.0, 1.0], &mut [0.0; 2]),
+        Err(LeastSquaresError::NotFinite { what: "gram", index: 0 })
+    ));
+    assert!(matches!(
+        kernel.solve(&[1.0; 9], &[-1.0; 3], &mut [0.0; 3]),
+        Err(LeastSquaresError::Capacity { n: 3, capacity: 2 })
+    ));
+}

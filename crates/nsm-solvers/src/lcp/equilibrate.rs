@@ -23,6 +23,9 @@ const MODEST: f64 = 1e100;
 /// Right-hand sides of separate problems that differ by more are brought together.
 const APART: f64 = 1e6;
 
+/// Rounds in which the means settle.
+const MEANS: usize = 40;
+
 /// Rounds of the row and column scaling; each halves the exponents that are left.
 const ROUNDS: usize = 12;
 
@@ -85,6 +88,10 @@ impl Equilibration {
         if symmetry == Symmetry::Rounded && (near.is_none() || apart) && self.is_lopsided(&stored) {
             let (i, j) = stored.first_difference();
             symmetry = if transposed { Symmetry::None(j, i) } else { Symmetry::None(i, j) };
+            near = None;
+        }
+        if apart && !symmetry.holds() {
+            // Rows and columns that are large somewhere may have other units all the same.
             near = None;
         }
         if near.is_some() && apart {
@@ -222,7 +229,7 @@ impl Equilibration {
             v.clear();
             v.resize(n, 0.0);
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MEANS {
             let before: f64 = r.iter().map(|v| v.abs()).sum();
             for_rows(matrix, true, row, r, c);
             for_rows(matrix, false, col, c, r);
