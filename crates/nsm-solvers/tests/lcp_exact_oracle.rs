@@ -98,7 +98,14 @@ fn attack(kind: Units, seed: u64, problems: usize) -> Tally {
         match outcome {
             Outcome::Solved(worst) => {
                 tally.solved += 1;
-                assert!(worst <= 1e-9, "residual {worst:e}: {}", what());
+                // Methods that approach a solution stop at 1e-12 of the largest right-hand side, which in other
+                // units may be that of rows six decades apart.
+                let iterative = matches!(
+                    method,
+                    Some(Method::ProjectedGaussSeidel | Method::AcceleratedGradient)
+                );
+                let bar = if iterative && kind != Units::Own { 1e-6 } else { 1e-9 };
+                assert!(worst <= bar, "residual {worst:e}: {}", what());
                 // Powers of ten are rounded: the problem is then only near the one in integers.
                 if kind != Units::Ten {
                     assert!(is_solvable(n, &p.m, &p.q), "there is no solution: {}", what());
