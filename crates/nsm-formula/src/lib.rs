@@ -16,6 +16,9 @@ mod tests;
 pub use condition::{Condition, Figure, Quantity};
 pub use field::{FormulaField, FormulaForce, quantity};
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use graph::Graph;
 
 /// A formula that cannot be understood.
@@ -46,11 +49,16 @@ pub(crate) enum Meaning {
     Slot(usize),
 }
 
+/// What `pi` stands for.
+const PI: Meaning = Meaning::Value(std::f64::consts::PI);
+
 /// The coordinates and parameters that formulas of one system may use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scope {
     coordinates: Vec<String>,
     parameters: Vec<(String, f64)>,
+    /// Both of them by name, and `pi`.
+    names: Names,
 }
 
 impl Scope {
@@ -60,31 +68,53 @@ impl Scope {
     /// A name that is not a word, is used twice, or already means something in formulas; the message
     /// names it.
     pub fn new(coordinates: &[String], parameters: &[(String, f64)]) -> Result<Self, FormulaError> {
-        let mut taken: Vec<&str> = vec!["t", "pi"];
-        for name in coordinates.iter().chain(parameters.iter().map(|(name, _)| name)) {
-            let refuse =
-                |message: String| Err(FormulaError { formula: name.clone(), at: 0, message });
-            let mut characters = name.chars();
-            let starts = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
-            if !starts || !characters.all(|c| c.is_alphanumeric() || c == '_' || c == '\'') {
-                return refuse(format!(
-                    "`{name}` is not a name: use letters, digits and `_`, beginning with a letter"
-                ));
-            }
-            if taken.contains(&name.as_str())
-                || parse::Function::ALL.iter().any(|(known, ..)| known == name)
-            {
-                return refuse(format!(
-                    "the name `{name}` is taken: it stands for something else in formulas"
-                ));
-            }
-            taken.push(name);
+        let mut scope = Self::default();
+        for (i, name) in coordinates.iter().enumerate() {
+            scope.take(name, Meaning::Slot(i))?;
         }
-        if let Some((name, value)) = parameters.iter().find(|(_, value)| !value.is_finite()) {
+        scope.coordinates = coordinates.to_vec();
+        for (name, value) in parameters {
+            scope.define(name, *value)?;
+        }
+        Ok(scope)
+    }
+
+    /// Adds a parameter, which the formulas after it may use.
+    ///
+    /// # Errors
+    /// As for [`Scope::new`], and if the value is not finite.
+    pub fn define(&mut self, name: &str, value: f64) -> Result<(), FormulaError> {
+        if !value.is_finite() {
             let message = format!("parameter `{name}` is {value}: it must be finite");
-            return Err(FormulaError { formula: name.clone(), at: 0, message });
+            return Err(FormulaError { formula: name.to_owned(), at: 0, message });
         }
-        Ok(Self { coordinates: coordinates.to_vec(), parameters: parameters.to_vec() })
+        self.take(name, Meaning::Value(value))?;
+        self.parameters.push((name.to_owned(), value));
+        Ok(())
+    }
+
+    /// Gives a meaning to a name that is free.
+    fn take(&mut self, name: &str, meaning: Meaning) -> Result<(), FormulaError> {
+        let refuse =
+            |message: String| Err(FormulaError { formula: name.to_owned(), at: 0, message });
+        let mut characters = name.chars();
+        let starts = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+        if !starts || !characters.all(|c| c.is_alphanumeric() || c == '_' || c == '\'') {
+            return refuse(format!(
+                "`{name}` is not a name: use letters, digits and `_`, beginning with a letter"
+            ));
+        }
+        let taken = name == "t"
+            || name == "pi"
+            || self.names.meaning(name).is_some()
+            || parse::Function::ALL.iter().any(|(known, ..)| *known == name);
+        if taken {
+            return refuse(format!(
+                "the name `{name}` is taken: it stands for something else in formulas"
+            ));
+        }
+        self.names.push(name.to_owned(), meaning);
+        Ok(())
     }
 
     /// Number of coordinates.
@@ -121,33 +151,35 @@ impl Scope {
     }
 
     fn names(&self) -> Names {
-        let mut names = Names::default();
-        for (i, coordinate) in self.coordinates.iter().enumerate() {
-            names.push(coordinate.clone(), Meaning::Slot(i));
-        }
-        for (name, value) in &self.parameters {
-            names.push(name.clone(), Meaning::Value(*value));
-        }
-        names.push("pi".into(), Meaning::Value(std::f64::consts::PI));
+        let mut names = self.names.clone();
+        names.push("pi".into(), PI);
         names
     }
 }
 
 /// Names with their meanings; the first meaning of a name wins.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names(Vec<(String, Meaning)>);
+pub(crate) struct Names {
+    /// In the order in which messages list them.
+    order: Vec<String>,
+    meanings: HashMap<String, Meaning>,
+}
 
 impl Names {
     fn push(&mut self, name: String, meaning: Meaning) {
-        self.0.push((name, meaning));
+        if let Entry::Vacant(free) = self.meanings.entry(name.clone()) {
+            free.insert(meaning);
+            self.order.push(name);
+        }
     }
 
     pub(crate) fn meaning(&self, name: &str) -> Option<Meaning> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, meaning)| *meaning)
+        self.meanings.get(name).copied().or_else(|| (name == "pi").then_some(PI))
     }
 
     pub(crate) fn unknown(&self, name: &str, text: &str, at: usize) -> FormulaError {
-        let known = || self.0.iter().map(|(known, _)| known.as_str());
+        let pi = (!self.meanings.contains_key("pi")).then_some("pi");
+        let known = || self.order.iter().map(String::as_str).chain(pi);
         let hint =
             nearest(name, known()).map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
         let list: Vec<_> = known().collect();
@@ -186,7 +218,7 @@ fn check_length(text: &str) -> Result<(), FormulaError> {
 /// # Errors
 /// If it cannot be understood or depends on anything but parameters.
 pub fn constant(text: &str, scope: &Scope) -> Result<f64, FormulaError> {
-    let (graph, root) = build(text, &scope.names())?;
+    let (graph, root) = build(text, &scope.names)?;
     graph.as_constant(root).filter(|value| value.is_finite()).ok_or_else(|| FormulaError {
         formula: text.to_owned(),
         at: 0,

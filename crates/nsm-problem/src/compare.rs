@@ -34,6 +34,8 @@ pub struct Onlooker<'a> {
     pub progress: Option<Progress<'a>>,
     /// Ends the comparison once it is set.
     pub cancel: Option<&'a AtomicBool>,
+    /// Measures the time of the runs, as in [`Watch`].
+    pub clock: Option<&'a (dyn Fn() -> f64 + Sync)>,
 }
 
 /// Why there is no comparison.
@@ -149,7 +151,7 @@ pub fn compare(
     for name in &asked.methods {
         let options = match problem.runs.iter().find(|r| r.name == *name) {
             Some(run) => run.options.clone(),
-            None if Method::exists(name) => format!("method = {name:?}"),
+            None if Method::facts(name).is_some() => format!("method = {name:?}"),
             None => return Err(CompareError::UnknownMethod { name: name.clone() }),
         };
         match fits(problem, name, &options, steps[base], end) {
@@ -171,17 +173,17 @@ pub fn compare(
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count of steps
         let every = Sampling::Every(whole as usize);
         let run = problem.another_run(name, options, (h, end), every)?;
-        let watch = Watch { progress: None, cancel: onlooker.cancel };
+        let watch = Watch { cancel: onlooker.cancel, clock: onlooker.clock, ..Watch::default() };
         let mut result = problem.execute(&run, None, watch)?;
         // The time of a short run is the least of a few: anything else on the machine only adds to it.
-        let mut spent = result.seconds;
+        let mut spent = result.seconds.unwrap_or(f64::INFINITY);
         for _ in 1..REPEATS {
             if spent > SHORT || result.failure.is_some() || result.interrupted {
                 break;
             }
             let again = problem.execute(&run, None, watch)?;
-            spent += again.seconds;
-            result.seconds = result.seconds.min(again.seconds);
+            spent += again.seconds.unwrap_or(f64::INFINITY);
+            result.seconds = result.seconds.zip(again.seconds).map(|(a, b)| a.min(b));
         }
         if result.interrupted {
             return Err(CompareError::Interrupted { name: format!("{name}, step {h}") });
@@ -257,7 +259,5 @@ fn run_time(run: &Run) -> f64 {
 /// Whether a method can be bound to the problem: what it says if not.
 fn fits(problem: &Problem, name: &str, options: &str, h: f64, end: f64) -> Result<(), String> {
     let run = problem.another_run(name, options, (h, end), Sampling::Count(1));
-    let mut run = run.map_err(|e| e.message)?;
-    run.steps = 0;
-    problem.execute(&run, None, Watch::default()).map(|_| ()).map_err(|e| e.message)
+    problem.bound(&run.map_err(|e| e.message)?).map(|_| ()).map_err(|e| e.message)
 }

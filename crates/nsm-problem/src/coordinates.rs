@@ -15,16 +15,12 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
     let place = reader.place();
     let fail = |e: SystemError| place.system(&e);
     let mut system = System::new(mass).with_names(&coordinates).map_err(fail)?;
-    if reader.is_number("potential") {
-        // A constant potential moves nothing, but it counts in the energy.
-        let value = reader.number("potential")?.unwrap_or(0.0);
-        let field = FormulaField::new(&value.to_string(), &scope)
-            .map_err(|e| reader.place_of("potential").formula(&e))?;
-        system = system.with_potential("potential", field).map_err(fail)?;
-    } else if let Some(text) = reader.text("potential")? {
-        let field = FormulaField::new(text, &scope)
-            .map_err(|e| reader.place_of("potential").formula(&e))?;
-        system = system.with_potential("potential", field).map_err(fail)?;
+    for (i, text) in potential_terms(reader)?.iter().enumerate() {
+        let place = reader.place_of("potential");
+        let field = FormulaField::new(text, &scope).map_err(|e| place.formula(&e))?;
+        // One term is `potential`, several are counted.
+        let name = if i == 0 { "potential".to_owned() } else { format!("potential[{i}]") };
+        system = system.with_potential(&name, field).map_err(fail)?;
     }
     if let Some(force) = read_force(reader, &coordinates, &scope)? {
         system = system.with_force(force).map_err(fail)?;
@@ -44,6 +40,18 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
             system.with_invariant(quantity(&name, &text, &scope).map_err(|e| place.formula(&e))?);
     }
     Ok(system)
+}
+
+/// The terms of the potential: a formula, a list of them, or a number, which moves nothing but counts in the energy.
+fn potential_terms(reader: &Reader<'_>) -> Result<Vec<String>, ProblemError> {
+    if reader.is_number("potential") {
+        return Ok(reader.number("potential")?.iter().map(f64::to_string).collect());
+    }
+    if reader.is_text("potential") {
+        return Ok(reader.text("potential")?.into_iter().map(str::to_owned).collect());
+    }
+    let terms = reader.texts("potential")?.unwrap_or_default();
+    Ok(terms.into_iter().map(str::to_owned).collect())
 }
 
 /// Reads the names that formulas may use.
@@ -153,18 +161,15 @@ fn read_rows(reader: &Reader<'_>, scope: &Scope) -> Result<Rows, ProblemError> {
 
 /// Parameters are numbers, or formulas of the parameters above them.
 fn read_parameters(reader: &Reader<'_>) -> Result<Vec<(String, f64)>, ProblemError> {
-    let mut parameters: Vec<(String, f64)> = Vec::new();
+    let mut known = Scope::default();
     for (name, entry, place) in reader.entries("parameters")? {
         let value = match entry {
             Entry::Number(value) => value,
-            Entry::Text(text) => {
-                let known = Scope::new(&[], &parameters).map_err(|e| place.error(e.message))?;
-                constant(text, &known).map_err(|e| place.formula(&e))?
-            }
+            Entry::Text(text) => constant(text, &known).map_err(|e| place.formula(&e))?,
         };
-        parameters.push((name, value));
+        known.define(&name, value).map_err(|e| place.error(e.message))?;
     }
-    Ok(parameters)
+    Ok(known.parameters().to_vec())
 }
 
 fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, ProblemError> {

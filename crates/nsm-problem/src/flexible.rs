@@ -7,6 +7,9 @@ use super::ProblemError;
 use super::multibody::{name_of, node_named, refused};
 use super::reader::Reader;
 
+/// Most elements of one beam: a matrix of a thousand times as many numbers still fits a machine.
+const MOST_ELEMENTS: usize = 10_000;
+
 pub(crate) fn read_beam(
     reader: &Reader<'_>,
     index: usize,
@@ -24,8 +27,11 @@ pub(crate) fn read_beam(
     let ends: [[f64; 3]; 2] = points(&ends).and_then(|p| p.try_into().ok()).ok_or_else(|| {
         reader.place_of("ends").error("expected two points with three numbers each")
     })?;
-    let elements =
-        reader.require("elements", reader.count("elements")?, "the number of elements")?;
+    let elements = reader.require(
+        "elements",
+        reader.count_up_to("elements", MOST_ELEMENTS)?,
+        "the number of elements",
+    )?;
     let needed = |key: &'static str, what: &str| reader.require(key, reader.number(key)?, what);
     let shear = pair(reader, "GA", "the shear stiffness, one number or one for d1 and one for d2")?;
     let stiffness = SectionStiffness {

@@ -1,5 +1,6 @@
 //! `like = "other.toml"`: the tables that a file does not give itself, but for runs and expectations.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -11,8 +12,10 @@ use super::{ProblemError, parse_table};
 /// The file that this one is like, if it says so.
 pub(crate) fn model_of(text: &str) -> Result<Option<String>, ProblemError> {
     let table = parse_table(text)?;
-    let reader = Reader::new(Source(text), table.get_ref(), "", 0);
-    Ok(reader.text("like")?.map(str::to_owned))
+    let notes = RefCell::default();
+    let reader = Reader::new(Source { text, notes: &notes }, table.get_ref(), "", 0);
+    let model = reader.text("like")?.map(str::to_owned);
+    Ok(model)
 }
 
 /// Adds what `table` lacks; mistakes in what is added are reported at the line of `like`.

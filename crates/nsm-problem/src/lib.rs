@@ -36,10 +36,12 @@ mod figure;
 mod film;
 mod flexible;
 mod inherit;
+mod lines;
 mod method;
 mod multibody;
 mod parts;
 mod picture;
+mod read;
 mod reader;
 mod record;
 mod result;
@@ -55,16 +57,17 @@ pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
 pub use figure::Panel;
 pub use film::FRAMES;
-pub use method::Method;
+pub use method::{
+    Bound, Facts, Integrator, METHODS, Method, Misfit, Recommendation, markdown, recommend,
+};
 pub use picture::Picture;
 pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
 pub use result::{RunResult, lookup};
-pub use run::Run;
+pub use run::{EVENT_RECORDS, Run};
 pub use status::Status;
 
+use std::cell::RefCell;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 
 use account::Account;
 use nsm_constraints::multibody::{Mechanism, NodeId};
@@ -72,6 +75,7 @@ use nsm_geom::Shape;
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
 use parts::Parts;
+use read::{read_output, read_picture, read_runs, read_subject, text_of};
 use reader::{Reader, Source};
 use record::Recorder;
 use serde_json::json;
@@ -94,6 +98,8 @@ pub struct Problem {
     pub expectations: Vec<Expectation>,
     /// What to draw of several runs together.
     pub figures: Vec<Panel>,
+    /// What was mended in reading, and ought to be known.
+    pub notes: Vec<String>,
 }
 
 /// What moves.
@@ -142,12 +148,9 @@ impl Problem {
     /// Names the file, the line, the key, and what would be right.
     pub fn read(path: &Path) -> Result<Self, ProblemError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| ProblemError {
-            file: Some(file.clone()),
-            line: None,
-            key: String::new(),
-            message: format!("the file cannot be read: {e}"),
-        })?;
+        let place = Place::default();
+        let unreadable = |e| place.error(format!("the file cannot be read: {e}")).in_file(&file);
+        let text = text_of(path).map_err(unreadable)?;
         let model = Self::read_model(path, &text).map_err(|e| e.in_file(&file))?;
         Self::build(&text, model.as_deref()).map_err(|e| e.in_file(&file))
     }
@@ -157,8 +160,16 @@ impl Problem {
         let Some(name) = inherit::model_of(text)? else { return Ok(None) };
         let place = Place { key: "like".into(), line: None };
         let other = path.parent().unwrap_or(Path::new("")).join(&name);
-        let model = std::fs::read_to_string(&other)
-            .map_err(|e| place.error(format!("`{name}` cannot be read: {e}")))?;
+        if Path::new(&name).is_absolute() || Path::new(&name).has_root() {
+            return Err(place.error(format!(
+                "`{name}` is an absolute path: name a file as seen from this one"
+            )));
+        }
+        let unreadable = |e: std::io::Error| place.error(format!("`{name}` cannot be read: {e}"));
+        if !std::fs::metadata(&other).map_err(unreadable)?.is_file() {
+            return Err(place.error(format!("`{name}` is no file")));
+        }
+        let model = text_of(&other).map_err(unreadable)?;
         match inherit::model_of(&model) {
             Ok(None) => Ok(Some(model)),
             Ok(Some(third)) => {
@@ -183,17 +194,23 @@ impl Problem {
             inherit::complete(table.get_mut(), model.get_ref());
         }
         let root = table.get_ref();
-        let reader = Reader::new(Source(text), root, "", 0);
+        let notes = RefCell::default();
+        let source = Source { text, notes: &notes };
+        let reader = Reader::new(source, root, "", 0);
         if reader.has("like") && model.is_none() {
             return Err(reader
                 .place_of("like")
                 .error("a text that is not a file has no neighbours"));
         }
         let title = reader.text("title")?.unwrap_or("untitled").to_owned();
-        let source = reader.text("source")?.unwrap_or_default().to_owned();
+        let origin = reader.text("source")?.unwrap_or_default().to_owned();
         let subject = read_subject(&reader)?;
         let picture = read_picture(&reader)?;
-        let runs = read_runs(Source(text), root, &reader, &subject)?;
+        let mut runs = read_runs(source, root, &reader, &subject)?;
+        let event_records = read_output(&reader)?;
+        for run in &mut runs {
+            run.event_records = event_records;
+        }
         let mut expectations = Vec::new();
         for table in reader.tables("expect")? {
             expectations.push(Expectation::read(&table, &runs)?);
@@ -203,7 +220,13 @@ impl Problem {
             figures.push(Panel::read(&table, &runs)?);
         }
         reader.finish()?;
-        Ok(Self { title, source, subject, picture, runs, expectations, figures })
+        let notes = notes.take();
+        Ok(Self { title, source: origin, subject, picture, runs, expectations, figures, notes })
+    }
+
+    /// Time of the initial state.
+    pub fn start_time(&self) -> f64 {
+        self.subject.start_time()
     }
 
     /// What moves in a run: the file's subject, or the member's own.
@@ -229,15 +252,19 @@ impl Problem {
         let table = parse_table(&text)?;
         let like = self.runs.iter().find(|r| r.name == name);
         let subject = like.and_then(|r| r.subject.clone());
-        let reader = Reader::new(Source(&text), table.get_ref(), name, 0);
+        let notes = RefCell::default();
+        let source = Source { text: &text, notes: &notes };
+        let reader = Reader::new(source, table.get_ref(), name, 0);
         let run = Run::read(&reader, subject.as_deref().unwrap_or(&self.subject))?;
-        Ok(Run { name: name.to_owned(), sampling, subject, ..run })
+        let event_records = like.or(self.runs.first()).map_or(EVENT_RECORDS, |r| r.event_records);
+        Ok(Run { name: name.to_owned(), event_records, sampling, subject, ..run })
     }
 
     /// Makes a run; a failed step is part of the result, with everything recorded up to it.
     ///
     /// # Errors
-    /// If the method does not fit the system, or the output folder cannot be written to.
+    /// If the method does not fit the system, or files cannot be opened in the output folder. A disk that runs full
+    /// later is [said](Watch::notice) at once and kept in the [result](RunResult::unwritten); the run goes on.
     pub fn execute(
         &self,
         run: &Run,
@@ -254,7 +281,7 @@ impl Problem {
                 drive_mechanism(run, (mechanism, system, start), folder, watch)
             }
             Subject::Rigid { world, start }
-                if world.planes().is_empty() && !matches!(run.method, Method::Lgvci(_)) =>
+                if world.planes().is_empty() && !run.method.facts.bodies =>
             {
                 let (mechanism, system, start) =
                     multibody::free_bodies(world, start).map_err(|e| run.place.system(&e))?;
@@ -263,12 +290,20 @@ impl Problem {
             Subject::Rigid { world, start } => {
                 let mut stepper = run
                     .method
-                    .rigid_stepper(world, start, run.step)
-                    .map_err(|e| run.place.error(e))?;
+                    .bind_bodies(world, start, run.step)
+                    .map_err(|e| run.place.error(e.to_string()))?;
                 let mut probe = RigidProbe::new(world);
-                drive(run, &mut stepper, &mut probe, world, start.clone(), folder, watch)
+                drive(run, &mut *stepper, &mut probe, world, start.clone(), folder, watch)
             }
         }
+    }
+
+    /// Binds a run to its system and measures the start, without a step.
+    ///
+    /// # Errors
+    /// If the method does not fit the system.
+    pub fn bound(&self, run: &Run) -> Result<RunResult, ProblemError> {
+        self.execute(&Run { steps: 0, ..run.clone() }, None, Watch::default())
     }
 
     /// Judges the expectations that concern these results. Those about runs that are not among them, or did not
@@ -313,102 +348,6 @@ fn parse_table(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ProblemError> {
     })
 }
 
-fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
-    let bodies = reader.tables("body")?;
-    let Some(table) = reader.table("system")? else {
-        if bodies.is_empty() && !multibody::is_mechanism(reader, &bodies) {
-            return Err(reader.place().error(
-                "the file describes nothing that moves: give `[system]` with coordinates and formulas, or a `[[body]]`, `[[beam]]` or `[[point_mass]]`",
-            ));
-        }
-        if multibody::is_mechanism(reader, &bodies) {
-            return multibody::read_mechanism(reader, &bodies);
-        }
-        let (world, start) = rigid::read_world(reader, &bodies)?;
-        return Ok(Subject::Rigid { world, start });
-    };
-    if let Some(body) = bodies.first() {
-        return Err(body
-            .place()
-            .error("a file describes a `[system]` in coordinates or rigid bodies, not both"));
-    }
-    let system = coordinates::read_system(&table)?;
-    table.finish()?;
-    let start = reader.require(
-        "[start]",
-        reader.table("start")?,
-        "give the positions `q` and velocities `v` at the start",
-    )?;
-    let state = coordinates::read_start(&start, &system)?;
-    start.finish()?;
-    Ok(Subject::Coordinates { system: Box::new(system), start: state })
-}
-
-/// Reads `[picture]`, whose formulas know what those of `[system]` know.
-fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, ProblemError> {
-    let Some(table) = reader.table("picture")? else { return Ok(None) };
-    let Some(system) = reader.table("system")? else {
-        return Err(table
-            .place()
-            .error("bodies are drawn by their shapes; a picture is for `[system]`"));
-    };
-    let scope = coordinates::read_scope(&system)?;
-    Picture::read(&table, &scope).map(Some)
-}
-
-/// Reads the runs, those that vary as a family each.
-fn read_runs(
-    source: Source<'_>,
-    root: &DeTable<'_>,
-    reader: &Reader<'_>,
-    subject: &Subject,
-) -> Result<Vec<Run>, ProblemError> {
-    let written = family::written_ranges(root);
-    let ranges = written
-        .iter()
-        .map(|text| parse_table(text).map(toml::Spanned::into_inner))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut runs: Vec<Run> = Vec::new();
-    for (i, table) in reader.tables("run")?.into_iter().enumerate() {
-        let varied = family::read_varied(&table, root, &ranges)?;
-        let mut fresh = Vec::new();
-        for k in 0..family::members(&varied) {
-            let member = family::member(root, i, &varied, k)?;
-            let reader = Reader::new(source, &member, "", 0);
-            let own = if family::reaches_file(&varied) {
-                Some(Arc::new(read_subject(&reader)?))
-            } else {
-                None
-            };
-            let mut tables = reader.tables("run")?;
-            let run = Run::read(&tables.swap_remove(i), own.as_deref().unwrap_or(subject))?;
-            let name = format!("{}[{k}]", run.name);
-            let varied = family::values(&varied, k);
-            fresh.push(Run { family: Some(run.name), name, subject: own, varied, ..run });
-        }
-        if varied.is_empty() {
-            fresh.push(Run::read(&table, subject)?);
-        }
-        let named = |r: &Run| r.family.clone().unwrap_or_else(|| r.name.clone());
-        if let Some(name) = fresh.first().map(named).filter(|n| runs.iter().any(|r| named(r) == *n))
-        {
-            let message = format!("there are two runs named `{name}`");
-            return Err(table.place_of("name").error(message));
-        }
-        // Events of run `a` are written to `a-events.csv`.
-        let events = |a: &Run, b: &Run| a.name.strip_suffix("-events") == Some(b.name.as_str());
-        for (a, b) in fresh.iter().flat_map(|a| runs.iter().map(move |b| (a, b))) {
-            if events(a, b) || events(b, a) {
-                let message =
-                    format!("runs `{}` and `{}` would write the same files", b.name, a.name);
-                return Err(table.place_of("name").error(message));
-            }
-        }
-        runs.extend(fresh);
-    }
-    Ok(runs)
-}
-
 /// Drives a mechanism to its end.
 fn drive_mechanism(
     run: &Run,
@@ -446,13 +385,12 @@ where
     if let Some(folder) = folder {
         recorder = recorder.writing_to(folder, &run.name).map_err(|e| unwritable(e, folder))?;
     }
-    let clock = Instant::now();
+    let now = || watch.clock.map(|clock| clock());
+    let begun = now();
     let outcome = run_steps(stepper, probe, &mut state, run.steps, &mut recorder);
-    let seconds = clock.elapsed().as_secs_f64();
+    let seconds = begun.zip(now()).map(|(begun, ended)| ended - begun);
     recorder.finish();
-    if let (Some(error), Some(folder)) = (recorder.failure.take(), folder) {
-        return Err(unwritable(error, folder));
-    }
+    let unwritten = recorder.failure.take().map(|error| error.to_string());
     let (ledger, failure, interrupted) = match outcome {
         Ok(outcome) => (outcome.ledger, None, outcome.stopped),
         Err(error) => {
@@ -462,7 +400,10 @@ where
     };
     let mut summary = result::summary(&ledger, &recorder.recording, &layout.json(&state));
     recorder.account.write(&mut summary, &invariants, &gaps);
-    summary["method"] = json!(run.method_name);
+    summary["method"] = json!(run.method.name());
+    if let Some(why) = run.method.recommended {
+        summary["recommended"] = json!(why);
+    }
     summary["step"] = json!(run.step);
     summary["varied"] =
         run.varied.iter().map(|(path, value)| json!({ "path": path, "value": value })).collect();
@@ -474,12 +415,14 @@ where
     Ok(RunResult {
         name: run.name.clone(),
         family: run.family.clone(),
-        method: run.method_name.to_owned(),
+        method: run.method.name().to_owned(),
+        recommended: run.method.recommended,
         step: run.step,
         ledger,
         recording: recorder.recording,
         form: layout.form(),
         seconds,
+        unwritten,
         failure,
         interrupted,
         summary,

@@ -14,13 +14,16 @@ use nsm_formula::{is_misspelt, nearest};
 
 type Value<'t> = &'t Spanned<DeValue<'t>>;
 
-/// The text of a file, to turn offsets into lines.
+/// The text of a file, to turn offsets into lines, and what there is to say about it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'t>(pub(crate) &'t str);
+pub(crate) struct Source<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) notes: &'t RefCell<Vec<String>>,
+}
 
 impl Source<'_> {
     fn line(self, offset: usize) -> usize {
-        1 + self.0.bytes().take(offset).filter(|&b| b == b'\n').count()
+        1 + self.text.bytes().take(offset).filter(|&b| b == b'\n').count()
     }
 }
 
@@ -80,6 +83,15 @@ impl<'t> Reader<'t> {
         self.table.iter().find(|(k, _)| k.get_ref() == key).map(|(_, v)| v)
     }
 
+    /// Notes something that was mended at a key; members of families say it once.
+    pub(crate) fn note(&self, key: &str, what: &str) {
+        let note = self.place_of(key).error(what).to_string();
+        let mut notes = self.source.notes.borrow_mut();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
     /// Reports the first key that nobody asked for.
     pub(crate) fn finish(&self) -> Result<(), ProblemError> {
         let known = self.known.borrow();
@@ -109,16 +121,22 @@ impl<'t> Reader<'t> {
         value: Option<T>,
         what: &str,
     ) -> Result<T, ProblemError> {
-        value.ok_or_else(|| {
-            let known = self.known.borrow();
-            let mut names = self.table.iter().map(|(name, _)| name.get_ref().as_ref());
-            match names.find(|name| !known.contains(name) && is_misspelt(name, key)) {
-                Some(name) => self
-                    .place_of(name)
-                    .error(format!("unknown key `{name}`; did you mean `{key}`?")),
-                None => self.place.error(format!("`{key}` is missing: {what}")),
-            }
+        value.ok_or_else(|| match self.absent(key) {
+            Err(misspelt) => misspelt,
+            Ok(()) => self.place.error(format!("`{key}` is missing: {what}")),
         })
+    }
+
+    /// The key is left out on purpose, not misspelt.
+    pub(crate) fn absent(&self, key: &str) -> Result<(), ProblemError> {
+        let known = self.known.borrow();
+        let mut names = self.table.iter().map(|(name, _)| name.get_ref().as_ref());
+        match names.find(|name| !known.contains(name) && is_misspelt(name, key)) {
+            Some(name) => Err(self
+                .place_of(name)
+                .error(format!("unknown key `{name}`; did you mean `{key}`?"))),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn number(&self, key: &'static str) -> Result<Option<f64>, ProblemError> {
@@ -144,6 +162,20 @@ impl<'t> Reader<'t> {
             Some(x) => Err(self
                 .place_of(key)
                 .error(format!("{x} is not a whole number that counts something"))),
+        }
+    }
+
+    /// A count of things that take memory.
+    pub(crate) fn count_up_to(
+        &self,
+        key: &'static str,
+        most: usize,
+    ) -> Result<Option<usize>, ProblemError> {
+        match self.count(key)? {
+            Some(n) if n > most => {
+                Err(self.place_of(key).error(format!("{n} are too many: at most {most}")))
+            }
+            other => Ok(other),
         }
     }
 

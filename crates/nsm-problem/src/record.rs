@@ -1,7 +1,8 @@
 //! Records a run: samples at the asked instants, every event, and files that are readable at any time.
 
+use std::fmt::Write;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::account::Account;
 use super::film::Camera;
+use super::lines::Lines;
 use super::run::Run;
 
 /// Which instants are recorded.
@@ -136,7 +138,9 @@ pub struct Recording {
     pub samples: Vec<Vec<f64>>,
     /// Names of the columns of the state.
     pub state_columns: Vec<String>,
-    /// Every event.
+    /// Time of every event.
+    pub event_times: Vec<f64>,
+    /// The events that are kept in full: the first ones, as many as [`Run::event_records`].
     pub events: Vec<EventRecord>,
     /// The first part of the run, frame by frame, in the same columns as `samples`.
     pub film: Vec<Vec<f64>>,
@@ -163,6 +167,10 @@ pub struct Watch<'a> {
     pub progress: Option<&'a (dyn Fn(f64) + Sync)>,
     /// Set to stop the run in good order.
     pub cancel: Option<&'a AtomicBool>,
+    /// Told at once of what the run survives but its user must know: a disk that is full.
+    pub notice: Option<&'a (dyn Fn(&str) + Sync)>,
+    /// Seconds from some instant on. Without it no time is measured: a browser has another clock.
+    pub clock: Option<&'a (dyn Fn() -> f64 + Sync)>,
 }
 
 /// The observer that records.
@@ -172,6 +180,7 @@ pub(crate) struct Recorder<'a, L> {
     contacts: Vec<String>,
     sampling: Sampling,
     steps: usize,
+    event_records: usize,
     watch: Watch<'a>,
     files: Option<Files>,
     camera: Camera,
@@ -182,42 +191,8 @@ pub(crate) struct Recorder<'a, L> {
 }
 
 struct Files {
-    samples: Lines,
-    events: Lines,
-}
-
-/// A file that holds whole lines at any time, also after the program was killed.
-struct Lines {
-    file: File,
-    pending: String,
-}
-
-impl Lines {
-    /// Lines are kept back until there are this many bytes of them.
-    const ENOUGH: usize = 8192;
-
-    fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { file: File::create(path)?, pending: String::new() })
-    }
-
-    /// Adds a line made of fields.
-    fn push(&mut self, fields: impl IntoIterator<Item = String>) -> io::Result<()> {
-        for (i, field) in fields.into_iter().enumerate() {
-            if i > 0 {
-                self.pending.push(',');
-            }
-            self.pending.push_str(&field);
-        }
-        self.pending.push('\n');
-        if self.pending.len() >= Self::ENOUGH { self.flush() } else { Ok(()) }
-    }
-
-    /// Writes what was kept back, in one piece.
-    fn flush(&mut self) -> io::Result<()> {
-        let written = self.file.write_all(self.pending.as_bytes());
-        self.pending.clear();
-        written
-    }
+    samples: Lines<File>,
+    events: Lines<File>,
 }
 
 impl<'a, L> Recorder<'a, L> {
@@ -235,16 +210,26 @@ impl<'a, L> Recorder<'a, L> {
         let state_columns = layout.columns();
         let mut columns = vec!["t".to_owned()];
         columns.extend(state_columns.iter().cloned());
-        columns.push("E".into());
-        columns.extend(invariants.iter().cloned());
-        columns.extend(gaps.iter().map(|g| format!("gap_{g}")));
-        columns.extend(["residual_position".into(), "residual_velocity".into()]);
+        // A name stands for one column: a tracked quantity that is named like a coordinate says what it is.
+        for (kind, name) in [("energy", "E".to_owned())]
+            .into_iter()
+            .chain(invariants.iter().map(|name| ("invariant", name.clone())))
+            .chain(gaps.iter().map(|gap| ("gap", format!("gap_{gap}"))))
+            .chain(["position", "velocity"].map(|r| ("residual", format!("residual_{r}"))))
+        {
+            let mut name = name;
+            while columns.contains(&name) {
+                name = format!("{kind}_{name}");
+            }
+            columns.push(name);
+        }
         Self {
             layout,
             invariants: invariants.to_vec(),
             contacts: gaps.to_vec(),
             sampling: run.sampling,
             steps: run.steps,
+            event_records: run.event_records,
             watch,
             files: None,
             // Column 0 is the time.
@@ -260,19 +245,35 @@ impl<'a, L> Recorder<'a, L> {
     /// Also writes `NAME.csv` and `NAME-events.csv` while the run goes on.
     pub(crate) fn writing_to(mut self, folder: &Path, name: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        let open = |file: String| Lines::create(&folder.join(file));
+        let open = |file: String| File::create(folder.join(file)).map(Lines::new);
         let mut files = Files {
             samples: open(format!("{name}.csv"))?,
             events: open(format!("{name}-events.csv"))?,
         };
-        files.samples.push(self.recording.columns.iter().map(|c| quoted(c)))?;
-        let heads = ["t", "contacts", "impulses", "energy_change"].map(str::to_owned);
-        let states = self.recording.state_columns.iter().map(|c| quoted(c));
-        files.events.push(heads.into_iter().chain(states))?;
+        let heads =
+            |names: &[String]| names.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
+        files.samples.push(|line| line.push_str(&heads(&self.recording.columns)))?;
+        files.events.push(|line| {
+            line.push_str("t,contacts,impulses,energy_change,");
+            line.push_str(&heads(&self.recording.state_columns));
+        })?;
         files.samples.flush()?;
         files.events.flush()?;
         self.files = Some(files);
         Ok(self)
+    }
+
+    /// Keeps the first failure to write and says so at once; files hold whole rows up to there.
+    fn keep(&mut self, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        if self.failure.is_none() {
+            if let Some(notice) = self.watch.notice {
+                notice(&format!(
+                    "cannot write any more: {error}; the run goes on, but its files end here"
+                ));
+            }
+            self.failure = Some(error);
+        }
     }
 
     /// Flushes the files and develops the film; the first failure to write, if any, is kept in `failure`.
@@ -280,15 +281,9 @@ impl<'a, L> Recorder<'a, L> {
         let camera = std::mem::replace(&mut self.camera, Camera::new(Vec::new()));
         self.recording.film = camera.develop();
         if let Some(files) = &mut self.files {
-            let flushed = files.samples.flush().and_then(|()| files.events.flush());
-            keep(&mut self.failure, flushed);
+            let flushed = files.samples.flush().and(files.events.flush());
+            self.keep(flushed);
         }
-    }
-}
-
-fn keep(failure: &mut Option<io::Error>, result: io::Result<()>) {
-    if let Err(error) = result {
-        failure.get_or_insert(error);
     }
 }
 
@@ -302,6 +297,11 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
     ) -> ControlFlow<()> {
         self.account.observe(step, m, events, &self.invariants, || self.layout.json(state));
         for event in events.iter() {
+            let kept = self.recording.events.len() < self.event_records;
+            self.recording.event_times.push(event.t);
+            if self.files.is_none() && !kept {
+                continue;
+            }
             let mut row = Vec::with_capacity(self.recording.state_columns.len());
             self.layout.row(state, &mut row);
             let named = |&c: &usize| self.contacts.get(c).cloned().unwrap_or_else(|| c.to_string());
@@ -313,9 +313,12 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
                 state: row,
             };
             if let Some(files) = &mut self.files {
-                keep(&mut self.failure, files.events.push(event_fields(&record)));
+                let written = files.events.push(|line| event_line(&record, line));
+                self.keep(written);
             }
-            self.recording.events.push(record);
+            if kept {
+                self.recording.events.push(record);
+            }
         }
         let measured = |layout: &L| {
             let mut row = vec![m.t];
@@ -332,11 +335,9 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
         if self.sampling.takes(step, self.steps) {
             let row = measured(self.layout);
             if let Some(files) = &mut self.files {
-                // Full precision: the shortest decimal that reads back as the same number.
-                let written = files.samples.push(row.iter().map(|x| format!("{x:?}")));
-                let written = written.and_then(|()| files.samples.flush());
-                let written = written.and_then(|()| files.events.flush());
-                keep(&mut self.failure, written);
+                let written = files.samples.push(|line| numbers(&row, line));
+                let written = written.and(files.samples.flush()).and(files.events.flush());
+                self.keep(written);
             }
             self.recording.samples.push(row);
         }
@@ -352,16 +353,21 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
     }
 }
 
-/// The fields of an event in full precision; those of several contacts are separated by semicolons.
-fn event_fields(event: &EventRecord) -> impl Iterator<Item = String> {
-    let impulses: Vec<String> = event.impulses.iter().map(|x| format!("{x:?}")).collect();
-    let first = [
-        format!("{:?}", event.t),
-        quoted(&event.contacts.join(";")),
-        impulses.join(";"),
-        format!("{:?}", event.energy_change),
-    ];
-    first.into_iter().chain(event.state.iter().map(|x| format!("{x:?}")))
+/// Numbers in full precision: the shortest decimals that read back as the same numbers.
+fn numbers(numbers: &[f64], line: &mut String) {
+    for (i, x) in numbers.iter().enumerate() {
+        let _ = write!(line, "{}{x:?}", if i > 0 { "," } else { "" });
+    }
+}
+
+/// An event in full precision; fields of several contacts are separated by semicolons.
+fn event_line(event: &EventRecord, line: &mut String) {
+    let _ = write!(line, "{:?},{},", event.t, quoted(&event.contacts.join(";")));
+    for (i, x) in event.impulses.iter().enumerate() {
+        let _ = write!(line, "{}{x:?}", if i > 0 { ";" } else { "" });
+    }
+    let _ = write!(line, ",{:?},", event.energy_change);
+    numbers(&event.state, line);
 }
 
 /// A CSV field, in quotes where it needs them.

@@ -16,6 +16,8 @@ pub struct RunResult {
     pub family: Option<String>,
     /// Its method.
     pub method: String,
+    /// Why nsm took this method, where the file names none.
+    pub recommended: Option<&'static str>,
     /// Step size.
     pub step: f64,
     /// The account.
@@ -24,8 +26,10 @@ pub struct RunResult {
     pub recording: Recording,
     /// How the states of events are written as JSON.
     pub form: Form,
-    /// Wall-clock time in seconds.
-    pub seconds: f64,
+    /// Wall-clock time in seconds, if there was a clock.
+    pub seconds: Option<f64>,
+    /// Why the files end before the run does, if they do.
+    pub unwritten: Option<String>,
     /// Why the run ended before its end time, if a step failed.
     pub failure: Option<String>,
     /// Whether it was interrupted from outside.
@@ -39,6 +43,9 @@ impl RunResult {
     pub fn json(&self) -> Value {
         let mut object = self.summary.clone();
         object["event_records"] = Value::Array(self.event_records());
+        if self.left_out() > 0 {
+            object["event_records_left_out"] = json!(self.left_out());
+        }
         object
     }
 
@@ -48,13 +55,33 @@ impl RunResult {
     /// Says which part of the path there is not, and what is most like it.
     pub fn figure(&self, path: &str) -> Result<Figure, String> {
         if path.starts_with("event_records") {
+            self.all_kept(path)?;
             // Long runs have many: they are written down only where someone asks.
             return lookup(&json!({ "event_records": self.event_records() }), path);
         }
         lookup(&self.summary, path)
     }
 
-    /// Every event with the state at the end of its step.
+    /// Events that happened and are not kept in full.
+    pub fn left_out(&self) -> usize {
+        self.recording.event_times.len() - self.recording.events.len()
+    }
+
+    /// A list of events must not be judged by its beginning.
+    fn all_kept(&self, path: &str) -> Result<(), String> {
+        let kept = self.recording.events.len();
+        let chosen = path["event_records".len()..].strip_prefix('[');
+        let one = chosen.and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
+        if self.left_out() == 0 || one.is_some_and(|k| k < kept) {
+            return Ok(());
+        }
+        Err(format!(
+            "only the first {kept} of {} events are kept in full; `[output]` with `events = \"all\"` keeps every one",
+            self.recording.event_times.len()
+        ))
+    }
+
+    /// The events that are kept, with the state at the end of the step.
     fn event_records(&self) -> Vec<Value> {
         let events = self.recording.events.iter();
         events
@@ -75,7 +102,6 @@ impl RunResult {
 pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> Value {
     let invariants: Map<String, Value> =
         ledger.invariants.iter().map(|(name, b)| (name.clone(), band(b))).collect();
-    let times: Vec<f64> = recording.events.iter().map(|e| e.t).collect();
     let mut object = json!({
         "steps": ledger.steps,
         "events": ledger.events,
@@ -88,7 +114,7 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         "penetration": ledger.penetration,
         "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
         "final": last,
-        "event_times": times,
+        "event_times": recording.event_times,
     });
     if let Some((min, max)) = ledger.projection {
         let total = ledger.projected_energy;

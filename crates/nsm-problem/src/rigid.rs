@@ -1,6 +1,6 @@
 //! `[[body]]` and `[[plane]]`: rigid bodies over planes.
 
-use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3};
+use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3, so3};
 use nsm_vi::rigid::{BodyState, RigidBody, RigidState, RigidWorld};
 use serde_json::Value;
 
@@ -127,7 +127,7 @@ pub(super) fn read_rotation(reader: &Reader<'_>) -> Result<Mat3, ProblemError> {
         (Some(_), Some(_)) => {
             Err(reader.place_of("quaternion").error("give `rotation` or `quaternion`, not both"))
         }
-        (Some(rotation), None) => Ok(rotation),
+        (Some(rotation), None) => Ok(orthonormal(reader, rotation)),
         (None, None) => Ok(Mat3::identity()),
         (None, Some([w, x, y, z])) => {
             let norm2 = w * w + x * x + y * y + z * z;
@@ -137,9 +137,26 @@ pub(super) fn read_rotation(reader: &Reader<'_>) -> Result<Mat3, ProblemError> {
                     .error("a zero quaternion is no rotation"));
             }
             // R = I + 2/|q|² (w S(u) + S(u)²) with u = (x, y, z): exact for any length of q.
-            let s = nsm_geom::so3::skew(&Vec3::new(x, y, z));
+            let s = so3::skew(&Vec3::new(x, y, z));
             Ok(Mat3::identity() + (s * w + s * s) * (2.0 / norm2))
         }
+    }
+}
+
+/// What is typed with seven digits is meant to be a rotation: the nearest one, and a note. What is further off is
+/// left as it is, and refused by whoever needs a rotation.
+fn orthonormal(reader: &Reader<'_>, rotation: Mat3) -> Mat3 {
+    const EXACT: f64 = 1e-13;
+    const MEANT: f64 = 1e-6;
+    let off = (rotation.tr_mul(&rotation) - Mat3::identity()).amax();
+    let meant = off > EXACT && off <= MEANT;
+    match so3::nearest(&rotation) {
+        Ok(nearest) if meant => {
+            let what = format!("the matrix is {off:.1e} from a rotation: the nearest one is taken");
+            reader.note("rotation", &what);
+            nearest
+        }
+        _ => rotation,
     }
 }
 
@@ -211,10 +228,11 @@ pub(super) fn read_shape(reader: &Reader<'_>) -> Result<Shape, ProblemError> {
 }
 
 impl Layout<RigidState> for RigidWorld {
+    /// Angular momenta about the body's own axes are numbered; those about the axes of space have letters.
     fn columns(&self) -> Vec<String> {
         const PARTS: [&str; 18] = [
             "x", "y", "z", "R11", "R12", "R13", "R21", "R22", "R23", "R31", "R32", "R33", "px",
-            "py", "pz", "Lx", "Ly", "Lz",
+            "py", "pz", "L1", "L2", "L3",
         ];
         self.bodies()
             .iter()

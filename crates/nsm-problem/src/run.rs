@@ -13,6 +13,12 @@ use super::reader::Reader;
 use super::record::Sampling;
 use super::{Place, ProblemError, Subject};
 
+/// Events that are kept in full unless `[output]` says otherwise.
+pub const EVENT_RECORDS: usize = 1000;
+
+/// Most `windows` of a run.
+const MOST_WINDOWS: usize = 10_000;
+
 /// One run of a problem.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -22,12 +28,12 @@ pub struct Run {
     pub family: Option<String>,
     /// The method with its options.
     pub method: Method,
-    /// The method's name.
-    pub method_name: &'static str,
     /// Step size.
     pub step: f64,
     /// Number of steps to the end time.
     pub steps: usize,
+    /// How many events are kept in full, from the first on.
+    pub event_records: usize,
     /// Which instants are recorded.
     pub sampling: Sampling,
     /// What its family varies, with its own values; texts and tables as they stand in the file.
@@ -53,7 +59,7 @@ impl Run {
     ) -> Result<Box<dyn Stepper<State = State> + 'a>, ProblemError> {
         let stepper = self
             .method
-            .stepper(system, start, mechanism)
+            .bind(system, start, mechanism)
             .map_err(|e| self.place.error(e.to_string()))?;
         Ok(match &self.projection {
             None => stepper,
@@ -66,8 +72,8 @@ impl Run {
 
     pub(super) fn read(reader: &Reader<'_>, subject: &Subject) -> Result<Self, ProblemError> {
         let step = reader.require("step", reader.positive("step")?, "the step size")?;
-        let (method_name, method) = Method::read(reader, step)?;
-        let name = reader.text("name")?.unwrap_or(method_name).to_owned();
+        let method = Method::read(reader, step, subject)?;
+        let name = reader.text("name")?.unwrap_or(method.name()).to_owned();
         let fits_a_file = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
         if name.is_empty() || name.starts_with('.') || !name.chars().all(fits_a_file) {
             let message = format!("`{name}` cannot name files: use letters, digits, `-` and `_`");
@@ -89,7 +95,7 @@ impl Run {
         };
         let questions = Questions {
             at: reader.numbers("at")?.unwrap_or_default(),
-            windows: reader.count("windows")?.unwrap_or(0),
+            windows: reader.count_up_to("windows", MOST_WINDOWS)?.unwrap_or(0),
         };
         let (from, to) = (subject.start_time(), end + 0.5 * step);
         if let Some(t) = questions.at.iter().find(|t| !(from..=to).contains(*t)) {
@@ -117,9 +123,9 @@ impl Run {
             questions,
             subject: None,
             method,
-            method_name,
             step,
             steps,
+            event_records: EVENT_RECORDS,
             sampling,
             options,
             place: reader.place().clone(),

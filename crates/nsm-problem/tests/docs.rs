@@ -108,3 +108,10 @@ fn every_example_of_the_contract_runs() {
         keeps_its_claims(&problem, name);
     }
 }
+
+/// The table of the page is the one that the methods state of themselves; `nsm methods --markdown` prints it.
+#[test]
+fn the_page_on_methods_states_what_the_methods_state() {
+    let page = std::fs::read_to_string(root().join("docs/methods.md")).unwrap();
+    assert!(page.contains(&nsm_problem::markdown()), "{}", nsm_problem::markdown());
+}

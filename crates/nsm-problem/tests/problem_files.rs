@@ -304,7 +304,7 @@ fn a_failed_run_says_when_and_keeps_what_was_recorded() {
 fn a_run_can_be_interrupted_from_outside() {
     let problem = Problem::parse(&POGO.replace("end = 100.0", "end = 1000000.0")).unwrap();
     let cancel = std::sync::atomic::AtomicBool::new(true);
-    let watch = Watch { cancel: Some(&cancel), progress: None };
+    let watch = Watch { cancel: Some(&cancel), ..Watch::default() };
     let result = problem.execute(&problem.runs[0], None, watch).unwrap();
     assert!(result.interrupted && result.failure.is_none());
     assert!(result.ledger.steps < 1000);

@@ -80,13 +80,13 @@ fn plots(found: &Comparison) -> Vec<(&'static str, Vec<Curve>)> {
         };
         found.contenders.iter().map(curve).collect::<Vec<_>>()
     };
-    let micro = |r: &RunResult| 1e6 * r.seconds / r.ledger.steps.max(1) as f64;
+    let micro = |r: &RunResult| Some(1e6 * r.seconds? / r.ledger.steps.max(1) as f64);
     let done = |t: &Trial| t.result.failure.is_none();
     vec![
         (
             "work-precision",
             curves("seconds", "largest error of a position", &|t| {
-                Some([t.result.seconds, t.error?])
+                Some([t.result.seconds?, t.error?])
             }),
         ),
         (
@@ -102,7 +102,7 @@ fn plots(found: &Comparison) -> Vec<(&'static str, Vec<Curve>)> {
         (
             "cost",
             curves("step", "microseconds a step", &|t| {
-                done(t).then(|| [t.result.step, micro(&t.result)])
+                done(t).then(|| Some([t.result.step, micro(&t.result)?])).flatten()
             }),
         ),
     ]
@@ -163,7 +163,7 @@ pub fn json(found: &Comparison) -> Value {
                         "end": ledger.energy.end, "drift": ledger.energy.drift() },
             "invariants": drifts, "penetration": ledger.penetration,
             "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
-            "seconds": r.seconds, "seconds_per_step": r.seconds / ledger.steps.max(1) as f64,
+            "seconds": r.seconds, "seconds_per_step": r.seconds.map(|s| s / ledger.steps.max(1) as f64),
             "failure": r.failure,
         })
     };

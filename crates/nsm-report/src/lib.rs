@@ -29,6 +29,7 @@
 //! ```
 
 pub mod comparison;
+pub mod description;
 pub mod page;
 pub mod plot;
 pub mod runs;

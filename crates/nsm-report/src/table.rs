@@ -59,7 +59,7 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
     }
     rows.push(row("events", results, |r| r.ledger.events.to_string()));
     rows.push(row("time per step", results, |r| {
-        duration(r.seconds / r.ledger.steps.max(1) as f64)
+        r.seconds.map_or("-".into(), |s| duration(s / r.ledger.steps.max(1) as f64))
     }));
     let ended = |r: &RunResult| match (&r.failure, r.interrupted) {
         (Some(_), _) => "FAILED".to_owned(),

@@ -1,9 +1,12 @@
 //! The commands as a user calls them: what they print, what they leave behind, what a killed run leaves.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::Folder;
 use serde_json::Value;
 
 const POGO: &str = r#"
@@ -45,29 +48,6 @@ method = "lgvci"
 step = 0.01
 end = 6.0
 "#;
-
-/// A folder of its own for each test, gone at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("nsm-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn command(verb: &str, file: &Path, out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nsm"));
@@ -236,14 +216,16 @@ fn kill(signal: &str, folder: &Folder) -> std::process::ExitStatus {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_keeps_everything_and_draws_it() {
-    let folder = Folder::new("interrupted");
-    let status = kill("INT", &folder);
-    assert_eq!(status.code(), Some(1));
-    let home = folder.0.join("long");
-    assert!(rows(&home.join("gvi.csv")).len() > 50);
-    assert!(rows(&home.join("gvi-events.csv")).len() > 50);
-    assert!(home.join("index.html").is_file());
+fn an_interrupted_or_terminated_run_keeps_everything_and_draws_it() {
+    for signal in ["INT", "TERM"] {
+        let folder = Folder::new(&format!("interrupted-{signal}"));
+        let status = kill(signal, &folder);
+        assert_eq!(status.code(), Some(1), "{signal}");
+        let home = folder.0.join("long");
+        assert!(rows(&home.join("gvi.csv")).len() > 50);
+        assert!(rows(&home.join("gvi-events.csv")).len() > 50);
+        assert!(home.join("index.html").is_file());
+    }
 }
 
 #[cfg(unix)]

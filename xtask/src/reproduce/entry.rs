@@ -207,12 +207,13 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     };
     entry.title.clone_from(&problem.title);
     entry.figure.clone_from(&problem.source);
+    let watch = Watch { clock: Some(&nsm::wall_clock), ..Watch::default() };
     // Runs are independent of each other, and land in their places.
     let made: Result<Vec<RunResult>, _> = problem
         .runs
         .par_iter()
         .filter(|run| effort == Effort::Full || affordable(run, &problem))
-        .map(|run| problem.execute(run, None, Watch::default()))
+        .map(|run| problem.execute(run, None, watch))
         .collect();
     let judged = made.and_then(|results| Ok((problem.judge(&results)?, results)));
     let (verdicts, results) = match judged {

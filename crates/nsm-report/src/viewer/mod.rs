@@ -25,8 +25,8 @@ pub fn figure(scenes: &[(String, Scene)], caption: &str) -> Option<String> {
     if list.is_empty() {
         return None;
     }
-    // Inside a script element only `</` could end the data.
-    let data = json!(list).to_string().replace("</", "<\\/");
+    // `</script` would end the data, and `<!--<script` would keep them from ending.
+    let data = json!(list).to_string().replace('<', "\\u003c");
     let caption = escape(caption);
     Some(format!(
         "<figure class=\"scene\"><script type=\"application/json\">{data}</script><figcaption>{caption}</figcaption></figure>"
@@ -39,14 +39,22 @@ mod tests {
     use nsm_problem::{Problem, Watch};
 
     #[test]
-    fn data_cannot_end_their_script() {
+    fn names_can_neither_end_their_script_nor_keep_it_from_ending() {
         let text = "[system]\ncoordinates = [\"y\"]\nmass = [1]\n[start]\nq = [0]\nv = [1]\n\
                     [[run]]\nmethod = \"gvi\"\nstep = 0.1\nend = 1.0";
         let problem = Problem::parse(text).unwrap();
         let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
         let scene = Scene::of(&problem, &result);
-        let html = figure(&[("</script><b>".into(), scene)], "a < b").unwrap();
-        assert_eq!(html.matches("</script>").count(), 1);
+        let names = ["</script><b>", "<!--<script>"].map(str::to_owned);
+        let scenes = names.clone().map(|name| (name, scene.clone()));
+        let html = figure(&scenes, "a < b").unwrap();
+        let (start, end) = ("<script type=\"application/json\">", "</script>");
+        let (_, rest) = html.split_once(start).unwrap();
+        let (data, after) = rest.split_once(end).unwrap();
+        // Nothing in the data looks like markup, and they still read as they were.
+        assert!(!data.contains('<') && !after.contains("script"), "{html}");
+        let read: serde_json::Value = serde_json::from_str(data).unwrap();
+        assert_eq!([&read[0]["name"], &read[1]["name"]], [&names[0], &names[1]]);
         assert!(html.contains("a &lt; b"));
         assert!(figure(&[("empty".into(), Scene::default())], "").is_none());
     }

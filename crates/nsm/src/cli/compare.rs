@@ -7,7 +7,7 @@ use nsm_problem::Problem;
 use nsm_problem::compare::{Asked, Onlooker, compare};
 use nsm_report::comparison;
 
-use super::{Error, interrupt, save};
+use super::{Error, folder, interrupt, save, say};
 
 /// What `nsm compare` is asked.
 #[derive(clap::Args, Debug)]
@@ -55,16 +55,23 @@ pub fn run(args: &Args) -> Result<(), Error> {
         end: args.end,
         reference: args.reference.clone(),
     };
-    let onlooker = Onlooker { progress: Some(&show), cancel: Some(interrupt::flag()) };
+    let onlooker = Onlooker {
+        progress: Some(&show),
+        cancel: Some(interrupt::flag()),
+        clock: Some(&crate::wall_clock),
+    };
     let found = compare(&problem, &asked, onlooker)?;
     bar.finish_and_clear();
-    let folder = args.out.join(args.file.file_stem().unwrap_or_default());
-    save(&folder, &comparison::documents(&found))?;
+    let folder = folder::of(&args.out, &args.file)?;
+    let saved = save(&folder, &comparison::documents(&found));
     if args.json {
-        println!("{}", comparison::json(&found));
+        say(&format!("{}\n", comparison::json(&found)))?;
     } else {
-        print!("{}", comparison::text(&found));
-        println!("written to {}", folder.display());
+        say(&comparison::text(&found))?;
+        if saved.is_ok() {
+            say(&format!("written to {}\n", folder.display()))?;
+        }
     }
+    saved?;
     if found.contenders.is_empty() { Err(Error::NothingFits) } else { Ok(()) }
 }

@@ -16,6 +16,23 @@ pub enum Error {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The result cannot be printed.
+    #[error("standard output: {0}")]
+    Output(std::io::Error),
+    /// The output folder belongs to another problem file.
+    #[error("{} holds the results of another problem file; choose another folder with `--out`", folder.display())]
+    Taken {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The tables of a run end early.
+    #[error("the files of run `{name}` end before the run does: {why}")]
+    Unwritten {
+        /// The run.
+        name: String,
+        /// What the system says.
+        why: String,
+    },
     /// A problem file that cannot be used.
     #[error("{0}")]
     Problem(Box<ProblemError>),

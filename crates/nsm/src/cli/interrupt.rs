@@ -1,4 +1,4 @@
-//! Ctrl-C ends a run in good order: what was computed is kept. A second one ends the program.
+//! Ctrl-C, and a request to terminate, end a run in good order: what was computed is kept. A second one ends the program.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static HANDLER: Once = Once::new();
 
-/// The flag that Ctrl-C sets.
+/// The flag that Ctrl-C and SIGTERM set.
 pub(super) fn flag() -> &'static AtomicBool {
     HANDLER.call_once(|| {
         // Without a handler Ctrl-C ends the program at once, as usual; nothing else is lost.

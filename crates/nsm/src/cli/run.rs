@@ -1,5 +1,6 @@
 //! `nsm run FILE`: makes the runs of a problem file.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -7,9 +8,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use nsm_problem::{Problem, ProblemError, Run, RunResult, Verdict, Watch};
 use nsm_report::{runs, table};
 use rayon::prelude::*;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
-use super::{Error, interrupt, save};
+use super::{Error, folder, interrupt, save, say, warn};
 
 /// What `nsm run` is asked.
 #[derive(clap::Args, Debug)]
@@ -34,18 +35,13 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Error> {
     let problem = Problem::read(&args.file).map_err(Error::problem)?;
     let chosen = choose(&problem, &args.runs)?;
-    let folder = args.out.join(args.file.file_stem().unwrap_or_default());
+    let folder = folder::of(&args.out, &args.file)?;
     let cancel = interrupt::flag();
+    for note in &problem.notes {
+        warn(&format!("note: {note}"));
+    }
     if !args.json {
-        println!(
-            "{}{}",
-            problem.title,
-            if problem.source.is_empty() {
-                String::new()
-            } else {
-                format!("  ({})", problem.source)
-            }
-        );
+        say(&heading(&problem, &chosen))?;
     }
     let mut results: Vec<RunResult> = Vec::new();
     // The runs of a family are made side by side; each is computed alone, whatever the number of threads.
@@ -59,15 +55,38 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
     let verdicts = problem.judge(&results).map_err(|e| in_file(e, &args.file))?;
     let figures = problem.draw(&results).map_err(|e| in_file(e, &args.file))?;
-    save(&folder, &runs::documents(&problem, &results, &verdicts, &figures))?;
+    // A disk that is full must not cost the account of the runs.
+    let saved = save(&folder, &runs::documents(&problem, &results, &verdicts, &figures));
     if args.json {
-        print_json(&problem, &results, &verdicts);
+        say(&format!("{}\n", json(&problem, &results, &verdicts)))?;
     } else {
-        print!("{}", table::table(&results.iter().collect::<Vec<_>>()));
-        verdicts.iter().for_each(print_verdict);
-        println!("written to {}", folder.display());
+        let mut text = table::table(&results.iter().collect::<Vec<_>>());
+        text.extend(verdicts.iter().map(line));
+        if saved.is_ok() {
+            let _ = writeln!(text, "written to {}", folder.display());
+        }
+        say(&text)?;
     }
+    saved?;
     conclude(&problem, &results, &verdicts)
+}
+
+/// The title, and which methods were chosen for the user.
+fn heading(problem: &Problem, runs: &[&Run]) -> String {
+    let mut text = problem.title.clone();
+    if !problem.source.is_empty() {
+        let _ = write!(text, "  ({})", problem.source);
+    }
+    text.push('\n');
+    let mut said: Vec<&str> = Vec::new();
+    for run in runs {
+        let name = run.family.as_deref().unwrap_or(&run.name);
+        if let Some(why) = run.method.recommended.filter(|_| !said.contains(&name)) {
+            let _ = writeln!(text, "{name}: method {}, because {why}", run.method.name());
+            said.push(name);
+        }
+    }
+    text
 }
 
 /// The runs asked for, or all of them.
@@ -112,7 +131,13 @@ fn make(
             let sum: u64 = shares.iter().map(|s| s.load(Ordering::Relaxed)).sum();
             bar.set_position(sum / shares.len() as u64);
         };
-        let watch = Watch { progress: Some(&show), cancel: Some(cancel) };
+        let notice = |what: &str| bar.suspend(|| warn(&format!("{}: {what}", run.name)));
+        let watch = Watch {
+            progress: Some(&show),
+            cancel: Some(cancel),
+            notice: Some(&notice),
+            clock: Some(&crate::wall_clock),
+        };
         let result = problem.execute(run, Some(folder), watch);
         show(1.0);
         result
@@ -137,7 +162,7 @@ fn progress_bar(name: &str) -> ProgressBar {
 }
 
 /// One object; the runs of a family stand in a list under its name.
-fn print_json(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) {
+fn json(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> Value {
     let mut runs = Map::new();
     for r in results {
         match &r.family {
@@ -152,10 +177,10 @@ fn print_json(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) {
     }
     let check = |v: &Verdict| json!({ "run": v.run, "what": v.what, "check": v.check, "holds": v.holds, "status": v.status.word() });
     let checks: Vec<_> = verdicts.iter().map(check).collect();
-    println!("{}", json!({ "title": problem.title, "runs": runs, "checks": checks }));
+    json!({ "title": problem.title, "notes": problem.notes, "runs": runs, "checks": checks })
 }
 
-fn print_verdict(verdict: &Verdict) {
+fn line(verdict: &Verdict) -> String {
     let mark = if verdict.holds { "ok   " } else { "FAILS" };
     let figures: Vec<String> = verdict
         .figures
@@ -163,7 +188,7 @@ fn print_verdict(verdict: &Verdict) {
         .map(|(name, value)| format!("{name} = {}", table::number(*value)))
         .collect();
     let run = verdict.run.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    println!("{mark} {run}{} [{}]  {}", verdict.what, verdict.status.word(), figures.join(", "));
+    format!("{mark} {run}{} [{}]  {}\n", verdict.what, verdict.status.word(), figures.join(", "))
 }
 
 /// A failed, interrupted or refuted run makes the command fail.
@@ -174,6 +199,10 @@ fn conclude(problem: &Problem, results: &[RunResult], verdicts: &[Verdict]) -> R
     }
     if let Some(result) = results.iter().find(|r| r.interrupted) {
         return Err(Error::Interrupted { name: result.name.clone() });
+    }
+    let cut = results.iter().find_map(|r| r.unwritten.clone().map(|why| (r.name.clone(), why)));
+    if let Some((name, why)) = cut {
+        return Err(Error::Unwritten { name, why });
     }
     let refuted = verdicts.iter().filter(|v| !v.holds).count();
     if refuted > 0 { Err(Error::Refuted(refuted)) } else { Ok(()) }

@@ -1,0 +1,135 @@
+//! What all methods have in common: they are bound to a system and become a stepper.
+//!
+//! Capabilities are asked of the [`Facts`](super::Facts) of a method; what only binding shows (a constraint
+//! that moves, a mass that is singular) is an error of binding, in words.
+
+use std::error::Error;
+use std::fmt::Debug;
+
+use nsm_alpha::{ClassicalAlpha, EventDriven, MoreauJean, Nsga};
+use nsm_constraints::multibody::Mechanism;
+use nsm_model::{State, Stepper, System};
+use nsm_vi::rigid::{Lgvci, RigidState, RigidWorld};
+use nsm_vi::{
+    Conserving, Direct, DiscreteSmooth, Gvi, Hybrid, Newmark, NullSpace, Unknowns, Variational,
+};
+
+/// Why a method does not fit.
+pub type Misfit = Box<dyn Error + Send + Sync>;
+
+/// A stepper of either kind of state.
+pub type Bound<'a, S> = Result<Box<dyn Stepper<State = S> + 'a>, Misfit>;
+
+/// A method with its parameters, ready to be bound.
+pub trait Integrator: Debug + Send + Sync {
+    /// Binds it to a system in coordinates that starts so.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    fn bind<'a>(&self, system: &'a System, start: &State) -> Bound<'a, State>;
+
+    /// Binds it to the system of a mechanism, whose joints it may make use of.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    fn bind_mechanism<'a>(
+        &self,
+        _mechanism: &Mechanism,
+        system: &'a System,
+        start: &State,
+    ) -> Bound<'a, State> {
+        self.bind(system, start)
+    }
+
+    /// Binds it to rigid bodies over planes, with this step.
+    ///
+    /// # Errors
+    /// If it does not fit: most methods move coordinates only.
+    fn bind_bodies<'a>(
+        &self,
+        _world: &'a RigidWorld,
+        _start: &RigidState,
+        _step: f64,
+    ) -> Bound<'a, RigidState> {
+        Err(format!(
+            "this method knows no rigid bodies over planes; for them there is {}",
+            super::names(|facts| facts.bodies)
+        )
+        .into())
+    }
+}
+
+/// Methods that ask nothing of the start.
+macro_rules! for_any_start {
+    ($($method:ty),*) => {$(
+        impl Integrator for $method {
+            fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
+                Ok(Box::new(self.stepper(system)?))
+            }
+        }
+    )*};
+}
+
+/// Methods that carry accelerations, and compute them at the start.
+macro_rules! from_the_start {
+    ($($method:ty),*) => {$(
+        impl Integrator for $method {
+            fn bind<'a>(&self, system: &'a System, start: &State) -> Bound<'a, State> {
+                Ok(Box::new(self.stepper(system, start)?))
+            }
+        }
+    )*};
+}
+
+for_any_start!(Variational, DiscreteSmooth, Gvi, Direct, Newmark, Hybrid, Conserving);
+from_the_start!(ClassicalAlpha, EventDriven, Nsga, MoreauJean);
+
+impl Integrator for NullSpace {
+    fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
+        Ok(Box::new(self.stepper(system)?))
+    }
+
+    /// Steps in the freedoms of the joints: those of the tree, or with loops closed.
+    fn bind_mechanism<'a>(
+        &self,
+        mechanism: &Mechanism,
+        system: &'a System,
+        start: &State,
+    ) -> Bound<'a, State> {
+        if self.unknowns != Unknowns::Increment {
+            return self.bind(system, start);
+        }
+        let tree = mechanism.tree();
+        Ok(if tree.closing().is_empty() {
+            Box::new(self.stepper_with(system, tree)?)
+        } else {
+            Box::new(self.stepper_with(system, mechanism.closure()?)?)
+        })
+    }
+}
+
+impl Integrator for Lgvci {
+    fn bind<'a>(&self, _system: &'a System, _start: &State) -> Bound<'a, State> {
+        let others = super::names(|facts| !facts.bodies);
+        Err(format!("`lgvci` does not fit this system: it moves rigid bodies (`[[body]]`); methods for `[system]` are {others}").into())
+    }
+
+    fn bind_mechanism<'a>(
+        &self,
+        _mechanism: &Mechanism,
+        _system: &'a System,
+        _start: &State,
+    ) -> Bound<'a, State> {
+        let others = super::names(|facts| !facts.bodies);
+        Err(format!("`lgvci` does not fit this system: it moves bodies without joints; methods for joints are {others}").into())
+    }
+
+    fn bind_bodies<'a>(
+        &self,
+        world: &'a RigidWorld,
+        start: &RigidState,
+        step: f64,
+    ) -> Bound<'a, RigidState> {
+        Ok(Box::new(self.stepper(world, start, step)?))
+    }
+}

@@ -1,0 +1,84 @@
+//! Which method to take where a run names none.
+
+use super::{Facts, METHODS};
+use crate::Subject;
+
+/// A method, and why it suits.
+#[derive(Clone, Copy, Debug)]
+pub struct Recommendation {
+    /// The method.
+    pub method: &'static Facts,
+    /// Why, in words that follow "because".
+    pub why: &'static str,
+}
+
+/// Bodies beyond which multipliers are faster than the freedoms of the joints.
+const LONG_CHAIN: usize = 16;
+
+/// The method to take for what moves, if nobody says otherwise.
+pub fn recommend(subject: &Subject) -> Recommendation {
+    let (name, why) = match subject {
+        Subject::Rigid { .. } => {
+            ("lgvci", "it keeps the momenta of free rigid bodies and the energy at every impact")
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if system.switching().is_some() =>
+        {
+            ("nsga", "constraints switch, and it finds the switches by itself")
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if !system.inequalities().is_empty() =>
+        {
+            ("gvi", "there are contacts, and it keeps energy and momenta through impacts and rest")
+        }
+        Subject::Mechanism { mechanism, .. } if mechanism.nodes().count() <= LONG_CHAIN => (
+            "null-space-reparametrised",
+            "it holds joints exactly, with the fewest unknowns, and keeps momenta and energy",
+        ),
+        Subject::Mechanism { .. } | Subject::Coordinates { .. } => {
+            ("vi", "the motion is smooth, and it keeps momenta and the energy over long times")
+        }
+    };
+    let method = METHODS.iter().find(|m| m.name == name).unwrap_or(&METHODS[0]);
+    Recommendation { method, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Problem;
+
+    #[test]
+    fn what_moves_decides_which_method_is_taken() {
+        let system = |rest: &str| {
+            format!(
+                "[system]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n{rest}\n[start]\nq = [1, 0]\n"
+            )
+        };
+        let body =
+            "[[body]]\nname = \"a\"\nmass = 1\nshape = { sphere = 1 }\nposition = [0, 0, 2]\n";
+        let joint =
+            "[[joint]]\ntype = \"spherical\"\nbodies = [\"ground\", \"a\"]\nat = [0, 0, 0]\n";
+        let mode = "[[system.mode]]\nname = \"a\"\nwhere = \"2 - x\"\nequality = { e = \"y\" }\n\
+                    [[system.mode]]\nname = \"b\"\nwhere = \"x - 2\"\nequality = { e = \"y + x - 2\" }";
+        for (text, name) in [
+            (system(""), "vi"),
+            (system("equality = { rod = \"x^2 + y^2 - 1\" }"), "vi"),
+            (system("inequality = { wall = \"x\" }"), "gvi"),
+            (system(mode), "nsga"),
+            (body.to_owned(), "lgvci"),
+            (format!("{body}{joint}"), "null-space-reparametrised"),
+        ] {
+            let run = "[[run]]\nstep = 0.01\nend = 0.1\n";
+            let problem = Problem::parse(&format!("{text}{run}")).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(recommend(&problem.subject).method.name, name);
+            let method = &problem.runs[0].method;
+            assert_eq!((method.name(), method.recommended.is_some()), (name, true));
+            // What is recommended fits.
+            problem.bound(&problem.runs[0]).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+        let misspelt =
+            Problem::parse(&format!("{}[[run]]\nmetod = \"vi\"\nstep = 1\nend = 1\n", system("")));
+        assert!(misspelt.unwrap_err().to_string().contains("did you mean `method`?"));
+    }
+}
