@@ -43,6 +43,8 @@ pub struct System {
     equalities: Rows,
     switching: Option<Switching>,
     inequalities: Rows,
+    /// Restitution of every gap; empty where all are elastic.
+    restitution: Vec<f64>,
     invariants: Vec<Invariant>,
 }
 
@@ -103,6 +105,7 @@ impl System {
             equalities: Rows::new(n),
             switching: None,
             inequalities: Rows::new(n),
+            restitution: Vec::new(),
             invariants: Vec::new(),
         }
     }
@@ -202,6 +205,30 @@ impl System {
     ) -> Result<Self, SystemError> {
         self.inequalities.push(name, gap)?;
         Ok(self)
+    }
+
+    /// Says how each gap gives back what hits it: one coefficient for every inequality so far. Methods that hold contacts take them where
+    /// they are given none of their own by whoever binds them.
+    ///
+    /// # Errors
+    /// Another number of coefficients, or one outside $[0, 1]$.
+    pub fn with_restitution(mut self, restitution: &[f64]) -> Result<Self, SystemError> {
+        let expected = self.inequalities.len();
+        if restitution.len() != expected {
+            let (what, length) = ("the list of restitutions", restitution.len());
+            return Err(SystemError::Length { what, length, expected });
+        }
+        if let Some(i) = restitution.iter().position(|e| !(0.0..=1.0).contains(e)) {
+            let (name, value) = (self.inequalities.name(i).to_owned(), restitution[i]);
+            return Err(SystemError::NotFraction { what: "the restitution", name, value });
+        }
+        self.restitution = restitution.to_vec();
+        Ok(self)
+    }
+
+    /// The restitution of every gap, if any of them is given.
+    pub fn restitution(&self) -> &[f64] {
+        &self.restitution
     }
 
     /// Adds a quantity that the ledger tracks.

@@ -26,7 +26,9 @@
 
 mod account;
 mod across;
+mod apart;
 pub mod compare;
+mod contact;
 mod coordinates;
 mod curve;
 mod error;
@@ -52,6 +54,7 @@ mod start_velocity;
 mod status;
 
 pub use account::Questions;
+pub use contact::Contacts;
 pub use curve::{Axes, Curve};
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
@@ -129,6 +132,8 @@ pub enum Subject {
         world: RigidWorld,
         /// The state at the start.
         start: RigidState,
+        /// What happens where they touch.
+        contacts: Contacts,
     },
 }
 
@@ -280,20 +285,19 @@ impl Problem {
             Subject::Mechanism { mechanism, system, start, .. } => {
                 drive_mechanism(run, (mechanism, system, start), folder, watch)
             }
-            Subject::Rigid { world, start }
-                if world.planes().is_empty() && !run.method.facts.bodies =>
-            {
-                let (mechanism, system, start) =
-                    multibody::free_bodies(world, start).map_err(|e| run.place.system(&e))?;
+            Subject::Rigid { world, start, contacts } if !run.method.facts.bodies => {
+                let (mechanism, system, start) = multibody::free_bodies(world, start, contacts)
+                    .map_err(|e| run.place.system(&e))?;
                 drive_mechanism(run, (&mechanism, &system, &start), folder, watch)
             }
-            Subject::Rigid { world, start } => {
-                let mut stepper = run
+            Subject::Rigid { world, start, contacts } => {
+                let stepper = run
                     .method
-                    .bind_bodies(world, start, run.step)
+                    .bind_bodies(world, start, run.step, &contacts.of_planes(world))
                     .map_err(|e| run.place.error(e.to_string()))?;
+                let mut stepper = apart::KeptApart::new(world, contacts, stepper);
                 let mut probe = RigidProbe::new(world);
-                drive(run, &mut *stepper, &mut probe, world, start.clone(), folder, watch)
+                drive(run, &mut stepper, &mut probe, world, start.clone(), folder, watch)
             }
         }
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use nsm_constraints::multibody::{
     End, Inertia, JointKind, Mechanism, MechanismError, NodeId, Pose,
 };
-use nsm_geom::{Mat3, Shape, Vec3};
+use nsm_geom::{Mat3, Plane, Shape, Vec3};
 use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use super::account::word;
 use super::flexible::{read_beam, read_load};
 use super::reader::Reader;
-use super::rigid::{read_euler, read_inertia, read_rotation, read_shape};
+use super::rigid::{read_euler, read_inertia, read_planes, read_rotation, read_shape};
 use super::start_velocity::{Given, along_joints};
-use super::{Place, ProblemError, Subject};
+use super::{Contacts, Place, ProblemError, Subject};
 use nsm_formula::nearest;
 
 /// Tables that make rigid bodies a mechanism.
@@ -30,18 +30,15 @@ pub(crate) fn read_mechanism(
     reader: &Reader<'_>,
     bodies: &[Reader<'_>],
 ) -> Result<Subject, ProblemError> {
-    if let Some(plane) = reader.tables("plane")?.first() {
-        return Err(plane.place().error(
-            "bodies with joints do not collide with planes: leave out the joints, or the planes",
-        ));
-    }
+    let mut own = Contacts::default();
+    let planes = read_planes(reader, &mut own)?;
     let gravity = reader.vector::<3>("gravity")?.unwrap_or_default();
     let mut mechanism = Mechanism::new()
         .with_gravity(gravity)
         .map_err(|e| refused(&reader.place_of("gravity"), &e))?;
     let (mut given, mut shapes) = (Vec::new(), Vec::new());
     for (i, table) in bodies.iter().enumerate() {
-        let (node, shape, velocity) = read_body(table, i, &mut mechanism)?;
+        let (node, shape, velocity) = read_body(table, i, &mut mechanism, &mut own)?;
         shapes.extend(shape.map(|shape| (node, shape)));
         given.extend(velocity);
     }
@@ -63,7 +60,15 @@ pub(crate) fn read_mechanism(
     let hanging = set_root_velocities(&mut mechanism, given)?;
     let place = reader.place();
     let (system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
-    let system = with_tracked(with_momenta(system, &mechanism), &mechanism, reader)?;
+    let mut system = with_tracked(with_momenta(system, &mechanism), &mechanism, reader)?;
+    let mut parties: Vec<String> = mechanism.nodes().map(|(name, _)| name.to_owned()).collect();
+    parties.extend(planes.iter().map(|(name, _)| name.clone()));
+    let contacts = Contacts::read(reader, &parties)?.with_own(own);
+    // Shapes are drawn; where a file says nothing of contacts they are no more than that.
+    if contacts.said || !planes.is_empty() {
+        system = with_contacts(system, &mechanism, &shapes, &planes, &contacts)
+            .map_err(|e| place.system(&e))?;
+    }
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
             "`{}` hangs on joints and has a velocity of its own: give rates of joints or velocities of such bodies, not both",
@@ -78,11 +83,64 @@ pub(crate) fn read_mechanism(
     Ok(Subject::Mechanism { mechanism, shapes, system, start: state })
 }
 
-/// Bodies that meet no plane, as a mechanism: methods for coordinates move them too.
+/// Lets shapes touch planes and each other, but for pairs that are ignored or that a joint connects.
+fn with_contacts(
+    mut system: System,
+    mechanism: &Mechanism,
+    shapes: &[(NodeId, Shape)],
+    planes: &[(String, Plane)],
+    contacts: &Contacts,
+) -> Result<System, SystemError> {
+    let names: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
+    let mut restitution = Vec::new();
+    for (k, (node, shape)) in shapes.iter().enumerate() {
+        let name = names[node.index()];
+        for (plane_name, plane) in planes {
+            if !contacts.ignores(name, plane_name) {
+                let contact = format!("{name}-{plane_name}");
+                system = system.with_plane_contact(mechanism, (*node, shape), plane, &contact)?;
+                let e = contacts.restitution(name, plane_name);
+                restitution.resize(system.inequalities().len(), e);
+            }
+        }
+        for (other, other_shape) in &shapes[..k] {
+            let other_name = names[other.index()];
+            if contacts.ignores(other_name, name) || joined(mechanism, *node, *other) {
+                continue;
+            }
+            let pair = ((*other, other_shape), (*node, shape));
+            let contact = format!("{other_name}-{name}");
+            system = system.with_pair_contact(mechanism, pair.0, pair.1, &contact).map_err(
+                |error| SystemError::DoesNotFit {
+                    method: "contact between these bodies",
+                    why: format!(
+                        "{error}; `[[contact]]` with `between = [\"{other_name}\", \"{name}\"]` and `ignore = true` lets them pass through each other"
+                    ),
+                },
+            )?;
+            let e = contacts.restitution(other_name, name);
+            restitution.resize(system.inequalities().len(), e);
+        }
+    }
+    system.with_restitution(&restitution)
+}
+
+/// Whether a joint connects two nodes.
+fn joined(mechanism: &Mechanism, a: NodeId, b: NodeId) -> bool {
+    mechanism.joints().any(|(_, _, ends)| {
+        let [(first, _), (second, _)] = ends;
+        [first, second] == [End::Node(a), End::Node(b)]
+            || [first, second] == [End::Node(b), End::Node(a)]
+    })
+}
+
+/// Bodies without joints as a mechanism: methods for coordinates move them too.
 pub(crate) fn free_bodies(
     world: &RigidWorld,
     start: &RigidState,
+    contacts: &Contacts,
 ) -> Result<(Mechanism, System, State), SystemError> {
+    let mut shapes = Vec::new();
     let mut mechanism = Mechanism::new().with_gravity((*world.gravity()).into())?;
     for (body, state) in world.bodies().iter().zip(&start.bodies) {
         let rotation = &state.pose.rot;
@@ -92,11 +150,16 @@ pub(crate) fn free_bodies(
         };
         let inertia = Inertia::from_tensor(body.mass(), rows(body.inertia()));
         let node = mechanism.add_body(body.name(), inertia, pose)?;
+        shapes.extend(body.shape().map(|shape| (node, shape.clone())));
         let angular = rotation * (body.inverse_inertia() * state.pi);
         mechanism.set_velocity(node, (state.gamma * body.inverse_mass()).into(), angular.into())?;
     }
     let (system, mut state) = System::of(&mechanism)?;
     state.t = start.t;
+    let planes: Vec<(String, Plane)> =
+        world.plane_names().map(str::to_owned).zip(world.planes().iter().copied()).collect();
+    let system = with_contacts(system, &mechanism, &shapes, &planes, contacts)?;
+    check_start(&system, &state, Tolerance::default())?;
     let system = with_momenta(system, &mechanism);
     Ok((mechanism, system, state))
 }
@@ -181,8 +244,10 @@ fn read_body(
     reader: &Reader<'_>,
     index: usize,
     mechanism: &mut Mechanism,
+    own: &mut Contacts,
 ) -> Result<(NodeId, Option<Shape>, Option<Given>), ProblemError> {
     let name = name_of(reader, "body", index)?;
+    own.read_own(reader, &name)?;
     let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
     let shape = reader.table("shape")?.map(|table| read_shape(&table)).transpose()?;
     let inertia = match (read_euler(reader)?, read_inertia(reader)?, &shape) {

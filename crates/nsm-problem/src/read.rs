@@ -8,7 +8,7 @@ use toml::de::DeTable;
 
 use crate::reader::{Reader, Source};
 use crate::{
-    EVENT_RECORDS, Picture, ProblemError, Run, Subject, coordinates, family, multibody,
+    Contacts, EVENT_RECORDS, Picture, ProblemError, Run, Subject, coordinates, family, multibody,
     parse_table, rigid,
 };
 
@@ -37,16 +37,22 @@ pub(crate) fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError>
         if multibody::is_mechanism(reader, &bodies) {
             return multibody::read_mechanism(reader, &bodies);
         }
-        let (world, start) = rigid::read_world(reader, &bodies)?;
-        return Ok(Subject::Rigid { world, start });
+        let (world, start, contacts) = rigid::read_world(reader, &bodies)?;
+        return Ok(Subject::Rigid { world, start, contacts });
     };
     if let Some(body) = bodies.first() {
         return Err(body
             .place()
             .error("a file describes a `[system]` in coordinates or rigid bodies, not both"));
     }
-    let system = coordinates::read_system(&table)?;
+    let mut system = coordinates::read_system(&table)?;
     table.finish()?;
+    let gaps = system.inequalities().names().to_vec();
+    let contacts = Contacts::read(reader, &gaps)?;
+    if contacts.said {
+        let e: Vec<f64> = gaps.iter().map(|gap| contacts.restitution(gap, "")).collect();
+        system = system.with_restitution(&e).map_err(|e| reader.place().system(&e))?;
+    }
     let start = reader.require(
         "[start]",
         reader.table("start")?,

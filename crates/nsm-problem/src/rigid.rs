@@ -6,20 +6,21 @@ use serde_json::Value;
 
 use super::reader::Reader;
 use super::record::{Form, Layout};
-use super::{Place, ProblemError};
+use super::{Contacts, Place, ProblemError};
 
 /// Reads gravity, bodies and planes with their start.
 pub(crate) fn read_world(
     reader: &Reader<'_>,
     bodies: &[Reader<'_>],
-) -> Result<(RigidWorld, RigidState), ProblemError> {
+) -> Result<(RigidWorld, RigidState, Contacts), ProblemError> {
+    let mut own = Contacts::default();
     let gravity = Vec3::from(reader.vector::<3>("gravity")?.unwrap_or_default());
     let fail = |place: &Place, e: &dyn std::error::Error| place.error(e.to_string());
     let mut world = RigidWorld::new(gravity).map_err(|e| fail(&reader.place_of("gravity"), &e))?;
     let mut states = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for table in bodies {
-        let (body, state) = read_body(table, names.len())?;
+        let (body, state) = read_body(table, names.len(), &mut own)?;
         if names.iter().any(|name| name == body.name()) {
             return Err(table
                 .place_of("name")
@@ -29,7 +30,22 @@ pub(crate) fn read_world(
         states.push(state);
         world = world.with_body(body);
     }
+    for (name, plane) in read_planes(reader, &mut own)? {
+        names.push(name.clone());
+        world = world.with_plane(name, plane);
+    }
+    let contacts = Contacts::read(reader, &names)?.with_own(own);
+    let start = RigidState { t: 0.0, bodies: states };
+    Ok((world, start, contacts))
+}
+
+/// Reads the planes with their names, and what they say of themselves.
+pub(super) fn read_planes(
+    reader: &Reader<'_>,
+    own: &mut Contacts,
+) -> Result<Vec<(String, Plane)>, ProblemError> {
     let planes = reader.tables("plane")?;
+    let mut read = Vec::new();
     for (i, table) in planes.iter().enumerate() {
         let fallback =
             if planes.len() == 1 { "plane".to_owned() } else { format!("plane{}", i + 1) };
@@ -40,16 +56,22 @@ pub(crate) fn read_world(
             "three numbers that point to the free side",
         )?;
         let offset = table.number("offset")?.unwrap_or(0.0);
+        own.read_own(table, &name)?;
         table.finish()?;
-        let plane = Plane::new(normal.into(), offset).map_err(|e| fail(table.place(), &e))?;
-        world = world.with_plane(name, plane);
+        let plane =
+            Plane::new(normal.into(), offset).map_err(|e| table.place().error(e.to_string()))?;
+        read.push((name, plane));
     }
-    let start = RigidState { t: 0.0, bodies: states };
-    Ok((world, start))
+    Ok(read)
 }
 
-fn read_body(reader: &Reader<'_>, index: usize) -> Result<(RigidBody, BodyState), ProblemError> {
+fn read_body(
+    reader: &Reader<'_>,
+    index: usize,
+    own: &mut Contacts,
+) -> Result<(RigidBody, BodyState), ProblemError> {
     let name = reader.text("name")?.map_or_else(|| format!("body{}", index + 1), str::to_owned);
+    own.read_own(reader, &name)?;
     let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
     let shape = match reader.table("shape")? {
         Some(table) => Some(read_shape(&table)?),

@@ -5,13 +5,15 @@
 
 use std::error::Error;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use nsm_alpha::{ClassicalAlpha, EventDriven, MoreauJean, Nsga};
 use nsm_constraints::multibody::Mechanism;
 use nsm_model::{State, Stepper, System};
 use nsm_vi::rigid::{Lgvci, RigidState, RigidWorld};
 use nsm_vi::{
-    Conserving, Direct, DiscreteSmooth, Gvi, Hybrid, Newmark, NullSpace, Unknowns, Variational,
+    Conserving, Direct, DiscreteSmooth, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Restitution,
+    Svci, Unknowns, Variational,
 };
 
 /// Why a method does not fit.
@@ -41,6 +43,11 @@ pub trait Integrator: Debug + Send + Sync {
         self.bind(system, start)
     }
 
+    /// The same method with these restitutions, one for every contact; none if it knows no losses.
+    fn with_restitution(&self, _restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
+        None
+    }
+
     /// Binds it to rigid bodies over planes, with this step.
     ///
     /// # Errors
@@ -61,8 +68,16 @@ pub trait Integrator: Debug + Send + Sync {
 
 /// Methods that ask nothing of the start.
 macro_rules! for_any_start {
-    ($($method:ty),*) => {$(
+    ($($method:ty $(, $lossy:expr)?);*) => {$(
         impl Integrator for $method {
+            $(
+                fn with_restitution(&self, restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
+                    let mut method = self.clone();
+                    $lossy(&mut method, Restitution::PerContact(restitution.to_vec()));
+                    Some(Arc::new(method))
+                }
+            )?
+
             fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
                 Ok(Box::new(self.stepper(system)?))
             }
@@ -72,8 +87,16 @@ macro_rules! for_any_start {
 
 /// Methods that carry accelerations, and compute them at the start.
 macro_rules! from_the_start {
-    ($($method:ty),*) => {$(
+    ($($method:ty $(, $lossy:expr)?);*) => {$(
         impl Integrator for $method {
+            $(
+                fn with_restitution(&self, restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
+                    let mut method = self.clone();
+                    $lossy(&mut method, Restitution::PerContact(restitution.to_vec()));
+                    Some(Arc::new(method))
+                }
+            )?
+
             fn bind<'a>(&self, system: &'a System, start: &State) -> Bound<'a, State> {
                 Ok(Box::new(self.stepper(system, start)?))
             }
@@ -81,8 +104,31 @@ macro_rules! from_the_start {
     )*};
 }
 
-for_any_start!(Variational, DiscreteSmooth, Gvi, Direct, Newmark, Hybrid, Conserving);
-from_the_start!(ClassicalAlpha, EventDriven, Nsga, MoreauJean);
+for_any_start!(
+    Variational;
+    DiscreteSmooth;
+    Direct;
+    Newmark;
+    Conserving;
+    Gvi, |m: &mut Gvi, e| m.law = lossy(&m.law, e);
+    Hybrid, |m: &mut Hybrid, e| m.law = lossy(&m.law, e);
+    Svci, |m: &mut Svci, e| m.restitution = e
+);
+from_the_start!(
+    ClassicalAlpha;
+    EventDriven, |m: &mut EventDriven, e| m.restitution = e;
+    Nsga, |m: &mut Nsga, e| m.restitution = e;
+    MoreauJean, |m: &mut MoreauJean, e| m.restitution = e
+);
+
+/// The same law with losses; reflections, which know none, become Newton's law.
+fn lossy(law: &ImpactLaw, restitution: Restitution) -> ImpactLaw {
+    match law {
+        ImpactLaw::Sequential(_) => ImpactLaw::Sequential(restitution),
+        ImpactLaw::Lcp(_) => ImpactLaw::Lcp(restitution),
+        _ => ImpactLaw::Newton(restitution),
+    }
+}
 
 impl Integrator for NullSpace {
     fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
@@ -109,6 +155,13 @@ impl Integrator for NullSpace {
 }
 
 impl Integrator for Lgvci {
+    fn with_restitution(&self, restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
+        let first = *restitution.first()?;
+        let uniform = restitution.iter().all(|e| *e == first);
+        uniform
+            .then(|| Arc::new(Lgvci { restitution: first, ..self.clone() }) as Arc<dyn Integrator>)
+    }
+
     fn bind<'a>(&self, _system: &'a System, _start: &State) -> Bound<'a, State> {
         let others = super::names(|facts| !facts.bodies);
         Err(format!("`lgvci` does not fit this system: it moves rigid bodies (`[[body]]`); methods for `[system]` are {others}").into())

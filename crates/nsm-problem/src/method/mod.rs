@@ -32,6 +32,8 @@ pub struct Method {
     pub facts: &'static Facts,
     /// Why it was taken, where the file leaves the choice to nsm.
     pub recommended: Option<&'static str>,
+    /// Whether the run says by itself what contacts give back.
+    own_restitution: bool,
     integrator: Made,
 }
 
@@ -52,7 +54,8 @@ impl Method {
             let Recommendation { method, why } = recommend(subject);
             (method, Some(why))
         };
-        Ok(Self { facts, recommended, integrator: (facts.read)(reader, step)? })
+        let own_restitution = reader.has("restitution");
+        Ok(Self { facts, recommended, own_restitution, integrator: (facts.read)(reader, step)? })
     }
 
     /// What is known of the method of this name.
@@ -83,10 +86,22 @@ impl Method {
             );
             return Err(SystemError::DoesNotFit { method: self.facts.name, why }.into());
         }
+        let integrator = self.with_losses(system.restitution())?;
         match mechanism {
-            Some(mechanism) => self.integrator.bind_mechanism(mechanism, system, start),
-            None => self.integrator.bind(system, start),
+            Some(mechanism) => integrator.bind_mechanism(mechanism, system, start),
+            None => integrator.bind(system, start),
         }
+    }
+
+    /// The integrator with the restitutions of the contacts, unless the run has its own.
+    fn with_losses(&self, restitution: &[f64]) -> Result<Made, SystemError> {
+        if self.own_restitution || restitution.iter().all(|e| *e == 1.0) {
+            return Ok(self.integrator.clone());
+        }
+        self.integrator.with_restitution(restitution).ok_or_else(|| SystemError::DoesNotFit {
+            method: self.facts.name,
+            why: "it does not know these losses of contacts; methods that do are svci, gvi, hybrid, nsga, alpha-event, moreau-jean, and `restitution = 1` in the run takes the contacts as elastic".into(),
+        })
     }
 
     /// Binds the method to rigid bodies.
@@ -98,8 +113,9 @@ impl Method {
         world: &'a RigidWorld,
         start: &RigidState,
         step: f64,
+        restitution: &[f64],
     ) -> Bound<'a, RigidState> {
-        self.integrator.bind_bodies(world, start, step)
+        self.with_losses(restitution)?.bind_bodies(world, start, step)
     }
 }
 

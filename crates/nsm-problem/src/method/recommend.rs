@@ -18,6 +18,12 @@ const LONG_CHAIN: usize = 16;
 /// The method to take for what moves, if nobody says otherwise.
 pub fn recommend(subject: &Subject) -> Recommendation {
     let (name, why) = match subject {
+        Subject::Rigid { world, contacts, .. }
+            if world.bodies().iter().filter(|b| b.shape().is_some()).count() > 1
+                || contacts.of_planes(world).iter().any(|e| *e < 1.0) =>
+        {
+            ("svci", "bodies touch each other or lose energy, and it holds both, and rest")
+        }
         Subject::Rigid { .. } => {
             ("lgvci", "it keeps the momenta of free rigid bodies and the energy at every impact")
         }
@@ -29,7 +35,10 @@ pub fn recommend(subject: &Subject) -> Recommendation {
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if !system.inequalities().is_empty() =>
         {
-            ("gvi", "there are contacts, and it keeps energy and momenta through impacts and rest")
+            (
+                "svci",
+                "there are contacts, and it holds impacts, losses and rest, with momenta exact",
+            )
         }
         Subject::Mechanism { mechanism, .. } if mechanism.nodes().count() <= LONG_CHAIN => (
             "null-space-reparametrised",
@@ -64,7 +73,7 @@ mod tests {
         for (text, name) in [
             (system(""), "vi"),
             (system("equality = { rod = \"x^2 + y^2 - 1\" }"), "vi"),
-            (system("inequality = { wall = \"x\" }"), "gvi"),
+            (system("inequality = { wall = \"x\" }"), "svci"),
             (system(mode), "nsga"),
             (body.to_owned(), "lgvci"),
             (format!("{body}{joint}"), "null-space-reparametrised"),

@@ -7,7 +7,7 @@ use nsm_alpha::{EventDriven, Index, MoreauJean, Nsga, Variant};
 use nsm_vi::rigid::{Jump, Lgvci, Retraction, Updates};
 use nsm_vi::{
     ConstraintAt, ContactForce, DiscreteSmooth, Energy, EventHandling, Gvi, Hybrid, NullSpace,
-    Restitution, Variational,
+    Quadrature, Restitution, Svci, Variational,
 };
 
 use super::Made;
@@ -45,6 +45,18 @@ pub struct Facts {
 
 /// All methods, those that are recommended first.
 pub const METHODS: &[Facts] = &[
+    Facts {
+        name: "svci",
+        about: "variational steps with impacts at their instants, losses, landing and rest",
+        inequalities: Some("impacts at their instants, losses, rest"),
+        equalities: Some("exact on position and velocity"),
+        modes: None,
+        bodies: false,
+        order: 2,
+        energy: "bounded band, never gained at contact",
+        momenta: "exact",
+        read: svci,
+    },
     Facts {
         name: "gvi",
         about: "variational steps with impacts and resting contacts",
@@ -274,6 +286,17 @@ pub const METHODS: &[Facts] = &[
         read: lgvci,
     },
 ];
+
+fn svci(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
+    let words = [("midpoint", Quadrature::Midpoint), ("verlet", Quadrature::Verlet)];
+    let quadrature = r.choice("quadrature", &words)?.unwrap_or(Quadrature::Verlet);
+    let mut svci = Svci::new(h, quadrature);
+    svci.restitution = restitution(r)?.unwrap_or(Restitution::ELASTIC);
+    svci.landing = r.number("landing")?.unwrap_or(svci.landing);
+    svci.elastic_landing = r.number("elastic_landing")?.unwrap_or(svci.elastic_landing);
+    svci.tolerances = tolerances(r)?;
+    Ok(Arc::new(svci))
+}
 
 fn gvi(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
     let mut gvi = Gvi::new(h, quadrature(r)?);

@@ -96,6 +96,11 @@ impl RigidWorld {
         &self.bodies
     }
 
+    /// Names of the planes, in order.
+    pub fn plane_names(&self) -> impl Iterator<Item = &str> {
+        self.plane_names.iter().map(String::as_str)
+    }
+
     /// The planes.
     pub fn planes(&self) -> &[Plane] {
         &self.planes
