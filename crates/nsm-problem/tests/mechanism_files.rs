@@ -292,7 +292,8 @@ fn each_kind_of_mistake_is_named() {
         ("inertia = [0.1, 0.6, 0.5]", "inertia = [0.1, 0.9, 0.1]", "bar"),
         ("inertia = [0.1, 0.6, 0.5]", "euler = [1, 1, 1]\ninertia = [2, 2, 2]", "not both"),
         ("inertia = [0.1, 0.6, 0.5]\n", "", "give `euler` or `inertia`"),
-        ("[[run]]", "[[plane]]\nnormal = [0, 0, 1]\n[[run]]", "do not collide with planes"),
+        ("[[run]]", "[[plane]]\nnormal = [0, 0, 0]\n[[run]]", "zero"),
+        ("[[run]]", "friction = 0.3\n[[run]]", "friction"),
         ("method = \"vi\"", "method = \"lgvci\"", "methods for joints are gvi"),
     ] {
         let found = message(&replaced(PENDULUM, piece, replacement));
