@@ -1,16 +1,12 @@
 //! Nanoseconds per step of every method on the track, the braiding machine and the pothole.
 #![allow(missing_docs)] // the entry points that criterion generates
 
-#[path = "../../nsm-bench/src/patil_bruls/problems.rs"]
-#[allow(dead_code, unreachable_pub)]
-mod problems;
-
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use nsm_alpha::problems::{Kink, Problem, braiding_machine, pothole, track};
 use nsm_alpha::{ClassicalAlpha, EventDriven, Index, Nsga, Variant};
 use nsm_model::{State, Stepper};
-use problems::{Kink, Problem, braiding_machine, pothole, track};
 
 /// Steps per measured iteration: the run passes every switch of the problem once.
 const STEPS: u32 = 4000;
@@ -21,7 +17,7 @@ fn bench<S: Stepper<State = State>>(c: &mut Criterion, name: &str, mut stepper: 
         b.iter_custom(|rounds| {
             let mut spent = std::time::Duration::ZERO;
             for _ in 0..rounds {
-                state.copy_from(start);
+                state.clone_from(start);
                 let clock = std::time::Instant::now();
                 for _ in 0..STEPS {
                     black_box(stepper.step(&mut state)).ok();

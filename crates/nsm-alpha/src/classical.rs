@@ -7,7 +7,8 @@
 //! [`Nsga`](crate::Nsga) or [`EventDriven`](crate::EventDriven) where constraints switch.
 
 use nsm_model::{
-    Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
+    Clock, Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
+    check_start,
 };
 
 use crate::bilateral::Bilateral;
@@ -84,6 +85,7 @@ impl ClassicalAlpha {
             from: Motion::new(n),
             mode: start.mode,
             gradient: vec![0.0; m * n],
+            clock: Clock::new(self.step),
             events: Events::with_capacity(1, 1),
         };
         stepper.restart(start)?;
@@ -102,6 +104,7 @@ pub struct ClassicalAlphaStepper<'a> {
     from: Motion,
     mode: i64,
     gradient: Vec<f64>,
+    clock: Clock,
     events: Events,
 }
 
@@ -154,6 +157,7 @@ impl Stepper for ClassicalAlphaStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        self.system.check_lengths(state)?;
         if state.t != self.from.t
             || state.q != self.from.q
             || state.v != self.from.v
@@ -208,7 +212,9 @@ impl Stepper for ClassicalAlphaStepper<'_> {
                 return Err(AlphaError::Contradiction { constraint, value }.at(state.t));
             }
         }
+        self.solver.end.t = self.clock.end(state.t);
         let end = &self.solver.end;
+        self.system.check_finite(state.t, end.t, &end.q, &end.v)?;
         if mode != self.mode {
             self.crossing
                 .check_surface(self.mode, mode, &self.from.q, end.t)
@@ -219,7 +225,7 @@ impl Stepper for ClassicalAlphaStepper<'_> {
         }
         self.from.copy_from(end);
         self.mode = mode;
-        state.t = end.t;
+        state.t = self.clock.tick(state.t);
         state.q.copy_from_slice(&end.q);
         state.v.copy_from_slice(&end.v);
         state.mode = mode;

@@ -70,9 +70,8 @@ impl Coefficients {
 /// How the nonlinear equations of a step are solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonOptions {
-    /// Largest residual: of the constraints in their own units (position, velocity or acceleration
-    /// level), and of the balance of momentum over a step, divided by the largest mass, in units of
-    /// velocity (at index 1 of acceleration).
+    /// Newton stops when its step is below this, relative to the positions and their change: the meaning that a
+    /// tolerance has in all integrators. It has no unit.
     pub tolerance: f64,
     /// Most iterations of one solve.
     pub iterations: usize,
@@ -80,7 +79,7 @@ pub struct NewtonOptions {
 
 impl Default for NewtonOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-11, iterations: 20 }
+        Self { tolerance: 1e-15, iterations: 20 }
     }
 }
 

@@ -5,6 +5,10 @@
 //! $$ 0 \le \lambda \perp W \lambda + b \ge 0, \qquad W_{ij} = \nabla g_i \cdot y_j . $$
 //! At velocity level $b_i = \dot g_i + e_i \dot g_i^-$, so that a contact that closes with $\dot g_i^- < 0$ opens
 //! with at least $-e_i \dot g_i^-$; at position level $b$ are the gaps. $W$ may be singular.
+//!
+//! What counts as closed or as still is a fraction of $\sum_k |\partial_k g|\\,\ell_k$ or $\sum_k |\partial_k g|\\,w_k$, with the
+//! lengths $\ell = |q| + h|v| + h^2|a|$ and speeds $w = |v| + h|a|$ of the motion ([`Contacts::measure`]): neither the unit nor
+//! the form in which a gap is written, $d - r$ or $d^2 - r^2$ or a thousand times that, changes what happens.
 
 use nsm_constraints::Rows;
 use nsm_model::{StepError, System, SystemError};
@@ -12,6 +16,7 @@ use nsm_reflect::Restitution;
 use nsm_solvers::least_squares::GramNnls;
 use nsm_solvers::small::axpy;
 
+use crate::AlphaError;
 use crate::saddle::Saddle;
 
 /// The contacts of a system and the workspace of their impacts.
@@ -22,6 +27,9 @@ pub(crate) struct Contacts<'a> {
     n: usize,
     /// Gradients of all gaps, row by row as [`Rows`] stores them.
     gradients: Vec<f64>,
+    /// $\ell$ and $w$, coordinate by coordinate.
+    pub(crate) lengths: Vec<f64>,
+    pub(crate) speeds: Vec<f64>,
     /// The contacts that take part, with $b$ and $\lambda$ of each.
     pub(crate) active: Vec<usize>,
     pub(crate) b: Vec<f64>,
@@ -58,6 +66,8 @@ impl<'a> Contacts<'a> {
             restitution,
             n,
             gradients: vec![0.0; gaps.entries()],
+            lengths: vec![0.0; n],
+            speeds: vec![0.0; n],
             active: Vec::with_capacity(k),
             b: Vec::with_capacity(k),
             lambda: Vec::with_capacity(k),
@@ -76,11 +86,66 @@ impl<'a> Contacts<'a> {
         self.gaps.gradients(q, t, &mut self.gradients);
     }
 
+    /// $g_i(q, t)$.
+    ///
+    /// # Errors
+    /// If it is not finite: it would count as open.
+    pub(crate) fn gap(&self, i: usize, q: &[f64], t: f64) -> Result<f64, AlphaError> {
+        self.finite(i, "the gap", self.gaps.value(i, q, t))
+    }
+
     /// $\dot g_i = \nabla g_i \cdot v + g_{i,t}$ with the gradients of [`linearise`](Self::linearise).
-    pub(crate) fn rate(&self, i: usize, q: &[f64], t: f64, v: &[f64]) -> f64 {
+    ///
+    /// # Errors
+    /// If it is not finite: it would count as still.
+    pub(crate) fn rate(
+        &self,
+        i: usize,
+        (q, t): (&[f64], f64),
+        v: &[f64],
+    ) -> Result<f64, AlphaError> {
         let field = self.gaps.field(i);
         let explicit = if field.is_rheonomic() { field.rate(q, t) } else { 0.0 };
-        self.along(i, v) + explicit
+        self.finite(i, "the rate", self.along(i, v) + explicit)
+    }
+
+    fn finite(&self, i: usize, what: &'static str, value: f64) -> Result<f64, AlphaError> {
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(AlphaError::NotFinite { what, contact: self.gaps.name(i).to_owned() })
+    }
+
+    /// Takes the lengths and speeds of a step of size $h$ from $(q, v)$ with acceleration $a$.
+    pub(crate) fn measure(&mut self, q: &[f64], v: &[f64], a: &[f64], h: f64) {
+        for k in 0..self.n {
+            self.speeds[k] = v[k].abs() + h * a[k].abs();
+            self.lengths[k] = q[k].abs() + h * self.speeds[k];
+        }
+    }
+
+    /// What gap $i$ changes by when the system moves by its lengths: a small fraction of it is zero.
+    pub(crate) fn length(&self, i: usize) -> f64 {
+        self.magnitude(i, &self.lengths)
+    }
+
+    /// The same for the rate, with the speeds.
+    pub(crate) fn speed(&self, i: usize) -> f64 {
+        self.magnitude(i, &self.speeds)
+    }
+
+    /// The multiplier with which contact $i$ would carry these forces, $\sum_k |\partial_k g|\\,|f_k| / |\nabla g|^2$.
+    pub(crate) fn load(&self, i: usize, force: &[f64]) -> f64 {
+        let gradient = &self.gradients[self.gaps.span(i)];
+        let square: f64 = gradient.iter().map(|g| g * g).sum();
+        let columns = self.gaps.columns(i).iter().zip(gradient);
+        columns.map(|(&k, g)| (g * force[k]).abs()).sum::<f64>() / square.max(f64::MIN_POSITIVE)
+    }
+
+    /// $\sum_k |\partial_k g_i|\\,x_k$.
+    fn magnitude(&self, i: usize, x: &[f64]) -> f64 {
+        let gradient = &self.gradients[self.gaps.span(i)];
+        self.gaps.columns(i).iter().zip(gradient).map(|(&k, g)| g.abs() * x[k]).sum()
     }
 
     /// $\nabla g_i \cdot x$.

@@ -77,6 +77,14 @@ pub enum AlphaError {
         /// Coordinate at which the mass fails.
         coordinate: usize,
     },
+    /// A gap or its rate is NaN or infinite.
+    #[error("{what} of `{contact}` is not finite")]
+    NotFinite {
+        /// Gap or rate.
+        what: &'static str,
+        /// The contact.
+        contact: String,
+    },
     /// No mode holds the position that a step reached.
     #[error("no mode covers the position reached from `{from}`: its regions leave a gap")]
     Uncovered {
@@ -98,6 +106,9 @@ pub enum AlphaError {
 impl AlphaError {
     /// As the error of a step that started at time `t`.
     pub(crate) fn at(self, t: f64) -> StepError {
-        StepError::Method { t, source: Box::new(self) }
+        match self {
+            Self::NotFinite { what, contact } => StepError::NotFinite { t, what, culprit: contact },
+            source => StepError::Method { t, source: Box::new(source) },
+        }
     }
 }

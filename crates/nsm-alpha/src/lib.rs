@@ -25,6 +25,7 @@ mod interpolation;
 mod moreau_jean;
 mod nsga;
 mod principal;
+pub mod problems;
 mod saddle;
 mod switch;
 

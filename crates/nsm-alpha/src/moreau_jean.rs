@@ -8,8 +8,10 @@
 //! Gradients are those at $q_k$; constraints hold at velocity level and drift. First order.
 
 use nsm_model::{
-    Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
+    Clock, Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
+    check_start,
 };
+use nsm_solvers::newton::is_converged;
 use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
 
 use crate::bilateral::Bilateral;
@@ -20,7 +22,7 @@ use crate::contact::Contacts;
 use crate::implicit::{Implicit, Motion};
 use crate::{AlphaError, NewtonOptions};
 
-/// Approach velocities below this are rest, not impact.
+/// Approach velocities below this fraction of the speeds are rest, not impact.
 const REST: f64 = 1e-9;
 
 /// The Moreau–Jean θ-scheme.
@@ -81,6 +83,8 @@ impl MoreauJean {
             values: vec![0.0; m],
             lambda: vec![0.0; m],
             approach: vec![0.0; k],
+            acceleration: vec![0.0; n],
+            clock: Clock::new(self.step),
             events: Events::with_capacity(1, k),
         };
         let mut motion = Motion::new(n);
@@ -111,6 +115,9 @@ pub struct MoreauJeanStepper<'a> {
     values: Vec<f64>,
     lambda: Vec<f64>,
     approach: Vec<f64>,
+    /// Acceleration without contacts.
+    acceleration: Vec<f64>,
+    clock: Clock,
     events: Events,
 }
 
@@ -119,9 +126,10 @@ impl MoreauJeanStepper<'_> {
     fn velocity(&mut self, state: &State) -> Result<StepReport, StepError> {
         let (n, m) = (self.q.len(), self.rows.len());
         let MoreauJean { step: h, theta, .. } = self.method;
-        let (t, end) = (state.t, state.t + h);
+        let (t, end) = (state.t, self.clock.end(state.t));
         let w = 1.0 / self.solver.scale;
         let mut report = StepReport::default();
+        let mut before = f64::INFINITY;
         loop {
             for i in 0..n {
                 self.q[i] = state.q[i] + h * (theta * self.v[i] + (1.0 - theta) * state.v[i]);
@@ -164,34 +172,37 @@ impl MoreauJeanStepper<'_> {
             let (x, mu) = self.solver.saddle.rhs();
             for i in 0..n {
                 self.free[i] = self.v[i] + x[i];
+                self.acceleration[i] = (self.free[i] - state.v[i]) / h;
             }
+            self.contacts.measure(&state.q, &state.v, &self.acceleration, h);
             for i in 0..m {
                 self.lambda[i] += mu[i] / w;
             }
-            self.close_contacts(state);
+            self.close_contacts(state)?;
             report.rounds = self.contacts.resolve(&mut self.solver.saddle, w, t, &mut self.free)?;
             report.iterations += 1;
-            let mut change = 0.0_f64;
-            for i in 0..n {
-                change = change.max((self.free[i] - self.v[i]).abs());
-            }
-            if !change.is_finite() {
-                let i = self.free.iter().position(|x| !x.is_finite()).unwrap_or(0);
+            if let Some(i) = self.free.iter().position(|x| !x.is_finite()) {
                 let culprit = self.system.names()[i].clone();
                 return Err(StepError::NotFinite { t, what: "velocity", culprit });
             }
+            let mut change = 0.0_f64;
+            for i in 0..n {
+                change = change.max(h * (self.free[i] - self.v[i]).abs());
+            }
             self.v.copy_from_slice(&self.free);
-            report.residual = change;
-            let noise = 16.0 * f64::EPSILON * norm_inf(&self.v);
-            if change <= self.method.newton.tolerance + noise || self.is_linear() {
+            let scale = norm_inf(&self.q).max(h * norm_inf(&self.v)).max(f64::MIN_POSITIVE);
+            report.residual = change / scale;
+            let tolerance = self.method.newton.tolerance;
+            if is_converged(tolerance, before, change, scale) || self.is_linear() {
                 return Ok(report);
             }
+            before = change;
             if report.iterations == self.method.newton.iterations {
                 return Err(StepError::NotConverged {
                     t,
                     what: "the θ-scheme",
                     iterations: report.iterations,
-                    residual: change,
+                    residual: report.residual,
                     culprit: self.system.names()[0].clone(),
                 });
             }
@@ -204,17 +215,18 @@ impl MoreauJeanStepper<'_> {
     }
 
     /// Lets the contacts that close by the middle of the step take part.
-    fn close_contacts(&mut self, state: &State) {
-        let h = self.method.step;
+    fn close_contacts(&mut self, state: &State) -> Result<(), StepError> {
+        let (h, t) = (self.method.step, state.t);
         self.contacts.clear();
         for i in 0..self.contacts.gaps.len() {
-            let gap = self.contacts.gaps.value(i, &state.q, state.t);
+            let gap = self.contacts.gap(i, &state.q, t).map_err(|e| e.at(t))?;
             if gap + 0.5 * h * self.approach[i] <= 0.0 {
-                let rate = self.contacts.rate(i, &state.q, state.t, &self.free);
+                let rate = self.contacts.rate(i, (&state.q, t), &self.free).map_err(|e| e.at(t))?;
                 let rebound = self.contacts.restitution[i] * self.approach[i];
                 self.contacts.push(i, rate + rebound);
             }
         }
+        Ok(())
     }
 }
 
@@ -222,6 +234,7 @@ impl Stepper for MoreauJeanStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        self.system.check_lengths(state)?;
         self.events.clear();
         let (n, m) = (state.q.len(), self.rows.len());
         let State { t, q, v, .. } = &*state;
@@ -232,25 +245,28 @@ impl Stepper for MoreauJeanStepper<'_> {
         self.lambda.fill(0.0);
         self.contacts.linearise(q, *t);
         for i in 0..self.contacts.gaps.len() {
-            self.approach[i] = self.contacts.rate(i, q, *t, v);
+            self.approach[i] = self.contacts.rate(i, (q, *t), v).map_err(|e| e.at(*t))?;
         }
         let mut report = self.velocity(state)?;
         let MoreauJean { step: h, theta, .. } = self.method;
         report.closed = self.contacts.impulses().count();
+        let (t, end) = (state.t, self.clock.end(state.t));
+        for i in 0..n {
+            self.q[i] = state.q[i] + h * (theta * self.v[i] + (1.0 - theta) * state.v[i]);
+        }
+        self.system.check_finite(t, end, &self.q, &self.v)?;
         let approach = &self.approach;
-        if self.contacts.impulses().any(|(i, _)| approach[i] < -REST) {
+        if self.contacts.impulses().any(|(i, _)| approach[i] < -REST * self.contacts.speed(i)) {
             // The impulses act between the velocities at the two ends.
             for i in 0..n {
                 self.free[i] = self.v[i] + state.v[i];
             }
             let change = 0.5 * self.contacts.work(&self.free);
-            self.events.push(state.t + h, change, report.rounds.max(1), self.contacts.impulses());
+            self.events.push(end, change, report.rounds.max(1), self.contacts.impulses());
         }
-        for i in 0..n {
-            state.q[i] += h * (theta * self.v[i] + (1.0 - theta) * state.v[i]);
-        }
+        state.q.copy_from_slice(&self.q);
         state.v.copy_from_slice(&self.v);
-        state.t += h;
+        state.t = self.clock.tick(t);
         self.system.momentum(&state.q, &state.v, &mut state.p);
         Ok(report)
     }

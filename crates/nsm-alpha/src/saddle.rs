@@ -33,6 +33,11 @@ impl Saddle {
         (matrix, self.dim)
     }
 
+    /// The matrix with the length of its rows, to be added to.
+    pub(crate) fn matrix(&mut self) -> (&mut [f64], usize) {
+        (&mut self.matrix[..self.dim * self.dim], self.dim)
+    }
+
     /// The rows of $C$ in the matrix, from the first on.
     pub(crate) fn lower(&mut self) -> (&mut [f64], usize) {
         (&mut self.matrix[self.n * self.dim..self.dim * self.dim], self.dim)

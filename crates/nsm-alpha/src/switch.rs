@@ -156,6 +156,20 @@ impl<'a> Crossing<'a> {
         }
     }
 
+    /// The length of the region function and the speed of its rate, as those of a gap
+    /// ([`Contacts::length`](crate::contact::Contacts::length)).
+    pub(crate) fn surface_scales(
+        &mut self,
+        from: i64,
+        (q, t): (&[f64], f64),
+        (lengths, speeds): (&[f64], &[f64]),
+    ) -> (f64, f64) {
+        let Some(s) = self.switching else { return (0.0, 0.0) };
+        s.region_gradient(from, q, t, &mut self.surface);
+        let magnitude = |x: &[f64]| self.surface.iter().zip(x).map(|(g, x)| g.abs() * x).sum();
+        (magnitude(lengths), magnitude(speeds))
+    }
+
     /// The direction condition (54): the motion must not be sent back through the surface.
     pub(crate) fn check_direction(
         &self,

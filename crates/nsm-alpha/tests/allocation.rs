@@ -6,7 +6,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System as Memory};
 use std::cell::Cell;
 
-use common::problems::{Kink, Problem, braiding_machine, cam, pothole, track};
+use nsm_alpha::problems::{Kink, Problem, braiding_machine, cam, pothole, track};
 use nsm_alpha::{ClassicalAlpha, EventDriven, Index, MoreauJean, Nsga, Restitution, Variant};
 use nsm_constraints::Affine;
 use nsm_model::{Mass, State, Stepper, System};

@@ -4,8 +4,8 @@ mod common;
 
 use std::f64::consts::{PI, TAU};
 
-use common::problems::{Problem, braiding_machine, cam};
 use common::{distance, orders, run};
+use nsm_alpha::problems::{Problem, braiding_machine, cam};
 use nsm_alpha::{ClassicalAlpha, EventDriven, Index, Nsga, Variant};
 use nsm_constraints::{LineSpring, Spring};
 use nsm_model::{Mass, State, Stepper, System};

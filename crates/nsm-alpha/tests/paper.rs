@@ -4,8 +4,8 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::problems::{Kink, Problem, braiding_machine, cam, pothole, track};
 use common::{distance, run};
+use nsm_alpha::problems::{Kink, Problem, braiding_machine, cam, pothole, track};
 use nsm_alpha::{AlphaError, ClassicalAlpha, Coefficients, EventDriven, Index, Nsga, Variant};
 use nsm_model::{Events, Measurement, State, StepError, Stepper, SystemProbe, run_steps};
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::problems::{Kink, Problem, track};
+use nsm_alpha::problems::{Kink, Problem, track};
 use nsm_alpha::{AlphaError, ClassicalAlpha, EventDriven, Index, Nsga};
 use nsm_constraints::{Affine, Rows, Switching};
 use nsm_model::{Mass, State, StepError, Stepper, System, SystemError, SystemProbe, run_steps};

@@ -2,7 +2,8 @@
 //!
 //! $$ \mathbb{A}(q^t, q^p) = \lbrace i : g_i(q^p) \le 0 \rbrace \cup \lbrace j : g_j(q^t) = 0 \rbrace \qquad (5.3) $$
 //! $$ \mathbb{S}(q, p) = \lbrace i : \nabla g_i(q)^\top M^{-1} p = 0,\ g_i(q) = 0 \rbrace \qquad (6.1) $$
-//! \[KP\]. In floating point "$= 0$" needs a tolerance: one for gaps, one for velocities, the latter used
+//! \[KP\]. A gap that is penetrated counts as closed in both, where the paper has $g = 0$: a contact at rest below its
+//! surface is then lifted out by the position update, and would sink otherwise. In floating point "$= 0$" needs a tolerance: one for gaps, one for velocities, the latter used
 //! here and in the impact laws alike, so that a contact which a reflection leaves at rest is at rest for
 //! the smooth set too.
 
@@ -66,15 +67,15 @@ pub fn extended_active_set(
 ) {
     set.clear();
     for (i, (gap, predicted)) in gaps.iter().zip(predicted_gaps).enumerate() {
-        if *predicted <= 0.0 || tolerance.is_closed(*gap) {
+        if *predicted <= 0.0 || *gap <= tolerance.gap {
             set.push(i);
         }
     }
 }
 
-/// Writes the smooth set (6.1) into `set`: closed contacts whose gap does not change.
+/// Writes the smooth set (6.1) into `set`, in order: closed contacts whose gap does not change.
 ///
-/// Line 4 of Algorithm 1; `gradients` are those of `rows`, and $v = M^{-1} p$ is the velocity after
+/// Line 4 of Algorithm 1; `gradients` are those of `rows`, current where gaps are closed, and $v = M^{-1} p$ is the velocity after
 /// the reflection.
 pub fn smooth_set(
     rows: &Rows,
@@ -86,7 +87,7 @@ pub fn smooth_set(
 ) {
     set.clear();
     for (i, gap) in gaps.iter().enumerate() {
-        if tolerance.is_closed(*gap) {
+        if *gap <= tolerance.gap {
             let (rate, scale) = tolerance.rate(rows.columns(i), &gradients[rows.span(i)], v);
             if rate.abs() <= tolerance.velocity * scale {
                 set.push(i);

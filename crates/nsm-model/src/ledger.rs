@@ -133,6 +133,11 @@ impl Ledger {
         self.constraints(m);
     }
 
+    /// Names of the gaps.
+    pub fn gap_names(&self) -> &[String] {
+        &self.gap_names
+    }
+
     /// The band of the tracked quantity with this name.
     pub fn invariant(&self, name: &str) -> Option<&Band> {
         self.invariants.iter().find(|(n, _)| n == name).map(|(_, band)| band)

@@ -1,8 +1,10 @@
 //! What a mechanical system *is*: mass, potential, forces and constraints; its state; the stepper that
 //! every integrator implements; the run loop, its observers and the ledger they all share.
 
+mod clock;
 mod constrained_mass;
 mod error;
+mod finite;
 mod force;
 mod ledger;
 mod mass;
@@ -15,6 +17,7 @@ mod stepper;
 mod system;
 mod variable_mass;
 
+pub use clock::Clock;
 pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
 pub use error::{StepError, SystemError};
 pub use force::{AutoForce, Force, ForceExpr};

@@ -60,6 +60,8 @@ pub struct Outcome {
 
 /// Takes `steps` steps; measures and observes every one of them.
 ///
+/// A step after which a gap, an energy or a residual is not finite has failed, whatever the stepper says.
+///
 /// # Errors
 /// The first step that fails ends the run; `state` is the last good one and the error carries the
 /// ledger.
@@ -81,12 +83,23 @@ where
     if observer.observe(0, state, &measurement, &none).is_break() {
         return Ok(Outcome { ledger, stopped: steps > 0 });
     }
+    if let Some(found) = measurement.not_finite() {
+        let source = not_finite(measurement.t, found, ledger.gap_names());
+        return Err(RunError { step: 0, source, ledger: Box::new(ledger) });
+    }
+    let mut before = state.clone();
     for step in 1..=steps {
+        before.clone_from(state);
         let report: StepReport = match stepper.step(state) {
             Ok(report) => report,
             Err(source) => return Err(RunError { step, source, ledger: Box::new(ledger) }),
         };
         probe.measure(state, &mut measurement);
+        if let Some(found) = measurement.not_finite() {
+            state.clone_from(&before);
+            let source = not_finite(probe.time(state), found, ledger.gap_names());
+            return Err(RunError { step, source, ledger: Box::new(ledger) });
+        }
         ledger.step(&report, stepper.events());
         ledger.measurement(&measurement);
         if observer.observe(step, state, &measurement, stepper.events()).is_break() {
@@ -94,6 +107,17 @@ where
         }
     }
     Ok(Outcome { ledger, stopped: false })
+}
+
+/// The error of a step that began at `t` and whose measurement is not finite.
+#[cold]
+fn not_finite(
+    t: f64,
+    (what, gap): (&'static str, Option<usize>),
+    gap_names: &[String],
+) -> StepError {
+    let culprit = gap.and_then(|i| gap_names.get(i)).map_or("the system", String::as_str);
+    StepError::NotFinite { t, what, culprit: culprit.to_owned() }
 }
 
 /// Number of steps of size `h` that lead from `start` to `end`, to the nearest step.
@@ -209,6 +233,33 @@ mod tests {
         assert_eq!((error.step, error.ledger.steps, error.ledger.events), (6, 5, 1));
         assert_eq!(state.t, 2.5);
         assert_eq!(error.to_string(), "step 6: t = 2.5: position of `q0` is not finite");
+    }
+
+    #[test]
+    fn a_measurement_that_is_not_finite_is_a_failed_step_whatever_the_stepper_says() {
+        struct Blind(Events);
+        impl Stepper for Blind {
+            type State = State;
+            fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+                state.t += 0.5;
+                state.v[0] *= 1e100;
+                Ok(StepReport::default())
+            }
+            fn step_size(&self) -> f64 {
+                0.5
+            }
+            fn events(&self) -> &Events {
+                &self.0
+            }
+        }
+        let (system, _) = shuttle(0);
+        let mut state = State::new(&system, &[0.0], &[3.0]).unwrap();
+        let mut probe = SystemProbe::new(&system);
+        let mut stepper = Blind(Events::default());
+        let error = run_steps(&mut stepper, &mut probe, &mut state, 10, &mut ()).unwrap_err();
+        let text = "step 2: t = 0.5: the kinetic energy of `the system` is not finite";
+        assert_eq!((error.to_string().as_str(), state.t, error.ledger.steps), (text, 0.5, 1));
+        assert_eq!(state.v[0], 3.0 * 1e100);
     }
 
     #[test]

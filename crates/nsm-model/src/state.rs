@@ -6,7 +6,7 @@ use crate::{System, SystemError};
 ///
 /// Both $v$ and $p$ are kept because integrators differ in which one they propagate and some mass
 /// matrices are singular; every integrator leaves the two consistent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct State {
     /// Time.
     pub t: f64,
@@ -64,14 +64,21 @@ impl State {
         self.mode = mode;
         Ok(self)
     }
+}
 
-    /// Copies `other` into this state without allocating.
-    pub fn copy_from(&mut self, other: &Self) {
-        self.t = other.t;
-        self.q.copy_from_slice(&other.q);
-        self.v.copy_from_slice(&other.v);
-        self.p.copy_from_slice(&other.p);
-        self.mode = other.mode;
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let Self { t, q, v, p, mode } = self;
+        Self { t: *t, q: q.clone(), v: v.clone(), p: p.clone(), mode: *mode }
+    }
+
+    /// Allocates only if `source` has more coordinates.
+    fn clone_from(&mut self, source: &Self) {
+        self.t = source.t;
+        self.q.clone_from(&source.q);
+        self.v.clone_from(&source.v);
+        self.p.clone_from(&source.p);
+        self.mode = source.mode;
     }
 }
 

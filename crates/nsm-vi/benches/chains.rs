@@ -52,7 +52,7 @@ fn run(
     group.throughput(Throughput::Elements(STEPS as u64));
     group.bench_function(BenchmarkId::new(method, links), |b| {
         b.iter(|| {
-            state.copy_from(start);
+            state.clone_from(start);
             for _ in 0..STEPS {
                 stepper.step(black_box(&mut state)).expect("the bench's steps succeed");
             }

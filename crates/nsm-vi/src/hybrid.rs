@@ -19,7 +19,7 @@ use nsm_reflect::ImpactLaw;
 use nsm_solvers::roots::{Bracket, RootOptions, Side, chandrupatla};
 
 use crate::impact::Impact;
-use crate::kernel::{Kernel, check_state};
+use crate::kernel::Kernel;
 use crate::svci::{Svci, SvciStepper};
 use crate::{Energy, Quadrature, Tolerances};
 
@@ -145,7 +145,7 @@ impl Stepper for HybridStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.kernel.system, state)?;
+        self.kernel.system.check_lengths(state)?;
         if let Some(lossy) = &mut self.lossy {
             return lossy.step(state);
         }
@@ -159,7 +159,7 @@ impl Stepper for HybridStepper<'_> {
             EventHandling::OneUnchecked => self.one_event(state.t, &mut report)?,
         }
         report.residual = self.kernel.position.residual;
-        self.kernel.commit(state, state.t + self.h);
+        self.kernel.commit(state);
         std::mem::swap(&mut self.events, &mut self.staged);
         Ok(report)
     }
@@ -219,6 +219,7 @@ impl HybridStepper<'_> {
         }
         let rest = self.h - fraction;
         report.iterations += self.fly(t + fraction, rest)?;
+        self.gaps(t + self.h)?;
         self.kernel.advance_momentum((&self.q, &self.p, t + fraction), rest, &[])
     }
 
@@ -238,13 +239,7 @@ impl HybridStepper<'_> {
 
     fn gaps(&mut self, t: f64) -> Result<(), StepError> {
         self.kernel.gaps.values(&self.kernel.position.x, t, &mut self.gap);
-        match self.gap.iter().position(|g| !g.is_finite()) {
-            None => Ok(()),
-            Some(i) => {
-                let culprit = self.kernel.system.inequalities().name(i).to_owned();
-                Err(StepError::NotFinite { t, what: "the gap", culprit })
-            }
-        }
+        self.kernel.system.check_gaps(t, &self.gap)
     }
 
     /// The first contact that closes within `rest`, and when.

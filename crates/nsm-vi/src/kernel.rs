@@ -5,12 +5,12 @@
 //! update is solved, and does not divide differences of positions by $h$: momenta then stay exact to
 //! round-off however small the step.
 
-use nsm_model::{State, StepError, System, SystemError};
+use nsm_model::{Clock, State, StepError, System, SystemError};
 
 use crate::gaps::Gaps;
 use crate::held::Held;
 use crate::lagrangian::DiscreteLagrangian;
-use crate::position::{PositionUpdate, all_finite};
+use crate::position::PositionUpdate;
 use crate::tangent::TangentProjection;
 use crate::{Quadrature, Tolerances, tolerances::check_step};
 
@@ -26,8 +26,10 @@ pub(crate) struct Kernel<'a> {
     pub(crate) held: Option<Held<'a>>,
     /// Whether coordinates without mass get their velocity from the equalities.
     singular: bool,
-    /// The new momentum.
+    /// The new momentum, and its velocity.
     pub(crate) p: Vec<f64>,
+    v: Vec<f64>,
+    clock: Clock,
 }
 
 impl<'a> Kernel<'a> {
@@ -63,6 +65,8 @@ impl<'a> Kernel<'a> {
             held: if system.equalities().is_empty() { None } else { Some(Held::new(system)?) },
             singular: !system.mass().massless().is_empty(),
             p: vec![0.0; system.dimension()],
+            v: vec![0.0; system.dimension()],
+            clock: Clock::new(h),
         })
     }
 
@@ -77,7 +81,8 @@ impl<'a> Kernel<'a> {
         self.position.solve(&mut self.lagrangian, held, &self.gaps, (q, p, t), h, smooth)
     }
 
-    /// Forms the new momentum after the position, tangent to the equalities and to `touching`.
+    /// Forms the new momentum after the position, tangent to the equalities and to `touching`, and its velocity; the
+    /// motion that it ends with must be finite.
     pub(crate) fn advance_momentum(
         &mut self,
         (q, p, t): (&[f64], &[f64], f64),
@@ -101,23 +106,20 @@ impl<'a> Kernel<'a> {
         }
         let held = self.held.as_mut();
         self.tangent.project(held, &self.gaps, (x, t + h), touching, &mut self.p)?;
-        if all_finite(&self.p) {
-            return Ok(());
+        match &self.held {
+            Some(held) if self.singular => self.v.copy_from_slice(&held.velocity),
+            _ => self.system.mass().solve(&self.p, &mut self.v),
         }
-        let i = self.p.iter().position(|p| !p.is_finite()).unwrap_or(0);
-        Err(StepError::NotFinite { t, what: "momentum", culprit: self.system.names()[i].clone() })
+        self.system.check_motion(t, t + h, &self.position.x, &self.v)
     }
 
-    /// Writes the new position and momentum into the state, at time `t`.
-    pub(crate) fn commit(&mut self, state: &mut State, t: f64) {
-        state.t = t;
+    /// Writes the end of a step of full length into the state.
+    pub(crate) fn commit(&mut self, state: &mut State) {
         state.q.copy_from_slice(&self.position.x);
         state.p.copy_from_slice(&self.p);
-        match &self.held {
-            Some(held) if self.singular => state.v.copy_from_slice(&held.velocity),
-            _ => self.system.mass().solve(&state.p, &mut state.v),
-        }
-        self.lagrangian.accept(&state.q, t);
+        state.v.copy_from_slice(&self.v);
+        state.t = self.clock.tick(state.t);
+        self.lagrangian.accept(&state.q, state.t);
     }
 }
 
@@ -132,28 +134,4 @@ pub(crate) fn check_constrained(system: &System) -> Result<(), SystemError> {
     system.require_constant_mass("a variational integrator")?;
     system.require_no_switching("a variational integrator")?;
     if system.equalities().is_empty() { system.require_regular_mass() } else { Ok(()) }
-}
-
-/// Refuses a state that does not belong to the system.
-#[inline]
-pub(crate) fn check_state(system: &System, state: &State) -> Result<(), StepError> {
-    let n = system.dimension();
-    if state.q.len() == n && state.v.len() == n && state.p.len() == n {
-        return Ok(());
-    }
-    refuse_state(system, state)
-}
-
-#[cold]
-fn refuse_state(system: &System, state: &State) -> Result<(), StepError> {
-    let expected = system.dimension();
-    for (what, length) in
-        [("position", state.q.len()), ("velocity", state.v.len()), ("momentum", state.p.len())]
-    {
-        if length != expected {
-            let source = Box::new(SystemError::Length { what, length, expected });
-            return Err(StepError::Method { t: state.t, source });
-        }
-    }
-    Ok(())
 }

@@ -9,7 +9,7 @@
 use nsm_constraints::{ContactTolerance, active_set};
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 
-use crate::kernel::{Kernel, check_state};
+use crate::kernel::Kernel;
 use crate::{Quadrature, Tolerances};
 
 /// The discrete-smooth integrator (DSI).
@@ -66,16 +66,17 @@ impl Stepper for DiscreteSmoothStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.kernel.system, state)?;
+        self.kernel.system.check_lengths(state)?;
         let (phase, t, h) = ((&state.q[..], &state.p[..], state.t), state.t, self.h);
         self.kernel.gaps.values(&state.q, t, &mut self.gap);
         active_set(&self.gap, &self.contact, &mut self.closed);
         let iterations = self.kernel.advance_position(phase, h, &self.closed)?;
         self.kernel.gaps.values(&self.kernel.position.x, t + h, &mut self.gap);
+        self.kernel.system.check_gaps(t, &self.gap)?;
         active_set(&self.gap, &self.contact, &mut self.touching);
         self.kernel.advance_momentum(phase, h, &self.touching)?;
         let residual = self.kernel.position.residual;
-        self.kernel.commit(state, t + h);
+        self.kernel.commit(state);
         let closed = self.touching.len();
         Ok(StepReport { iterations, residual, closed, ..StepReport::default() })
     }

@@ -2,6 +2,7 @@
 
 use nsm_constraints::ContactTolerance;
 use nsm_model::SystemError;
+use nsm_solvers::newton::is_converged;
 
 /// As long as an iteration shrinks the error by this, the matrix of the one before will do.
 pub(crate) const CONTRACTS: f64 = 0.1;
@@ -14,7 +15,8 @@ pub(crate) const CONTRACTS: f64 = 0.1;
 pub struct Tolerances {
     /// When a gap is closed and when it does not change.
     pub contact: ContactTolerance,
-    /// Newton stops when its step is below this, relative to the positions and their change.
+    /// Newton stops when its step is below this, relative to the positions and their change: the meaning that a
+    /// tolerance has in all integrators.
     pub newton: f64,
     /// Most Newton iterations of a step.
     pub iterations: usize,
@@ -58,17 +60,8 @@ impl Tolerances {
     }
 
     /// Whether Newton's step `last`, after one of size `before`, ends the iteration.
-    ///
-    /// Newton converges quadratically: the next step would be about $\delta_k^3/\delta_{k-1}^2$.
     pub(crate) fn is_converged(&self, before: f64, last: f64, scale: f64) -> bool {
-        let small = self.newton * scale;
-        let stalled = last >= 0.5 * before && last <= 1e-9 * scale;
-        let next = if before.is_finite() && before > 0.0 {
-            last * (last / before) * (last / before)
-        } else {
-            last
-        };
-        last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
+        is_converged(self.newton, before, last, scale)
     }
 
     /// The same for an iteration that may have used the matrix of an earlier one, which converges linearly: what is left

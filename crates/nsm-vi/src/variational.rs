@@ -16,7 +16,7 @@
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 
-use crate::kernel::{Kernel, check_state};
+use crate::kernel::Kernel;
 use crate::{Quadrature, Tolerances};
 
 /// Variational integrator for free motion and equality constraints.
@@ -124,12 +124,12 @@ impl Stepper for VariationalStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.kernel.system, state)?;
+        self.kernel.system.check_lengths(state)?;
         let (phase, h) = ((&state.q[..], &state.p[..], state.t), self.h);
         let iterations = self.kernel.advance_position(phase, h, &[])?;
         self.kernel.advance_momentum(phase, h, &[])?;
         self.close_node(state);
-        self.kernel.commit(state, state.t + h);
+        self.kernel.commit(state);
         self.left.0.copy_from_slice(&state.q);
         self.left.1.copy_from_slice(&state.p);
         let residual = self.kernel.position.residual;

@@ -6,8 +6,8 @@ use common::{Affine, auto, ball, oscillator};
 use nsm_constraints::{Expr, Scalar};
 use nsm_model::{Mass, State, StepError, Stepper, System, SystemError, Tolerance, check_start};
 use nsm_vi::{
-    ConstraintAt, Direct, DiscreteSmooth, Gvi, Hybrid, ImpactLaw, Newmark, Quadrature, Restitution,
-    Variational,
+    Conserving, ConstraintAt, ContactForce, Direct, DiscreteSmooth, EventHandling, Gvi, Hybrid,
+    ImpactLaw, Newmark, NullSpace, Quadrature, Restitution, Variational,
 };
 
 #[test]
@@ -225,4 +225,83 @@ fn gaps_that_move_by_themselves_do_not_fit() {
         Hybrid::new(0.1, Quadrature::Verlet).stepper(&system),
         Err(SystemError::DoesNotFit { .. })
     ));
+}
+
+/// A value that is NaN from $x = \tfrac12$ on, while its derivatives are not.
+struct BadValue;
+impl nsm_constraints::Field for BadValue {
+    fn coordinates(&self) -> &[usize] {
+        &[0]
+    }
+    fn value(&self, q: &[f64], _t: f64) -> f64 {
+        if q[0] > 0.5 { f64::NAN } else { 1.0 }
+    }
+    fn gradient(&self, _q: &[f64], _t: f64, out: &mut [f64]) {
+        out[0] = 0.0;
+    }
+    fn hessian(&self, _q: &[f64], _t: f64, _weight: f64, _out: &mut [f64]) {}
+}
+
+#[test]
+fn a_gap_or_an_energy_that_is_not_finite_is_a_failed_step_in_every_method() {
+    type Boxed<'a> = Box<dyn Stepper<State = State> + 'a>;
+    let free = || System::new(Mass::diagonal(&[1.0]).unwrap()).with_names(&["x"]).unwrap();
+    let gap = free().with_inequality("gap", BadValue).unwrap();
+    let energy = free().with_potential("spring", BadValue).unwrap();
+    let h = 0.01;
+    for (system, what, culprit) in
+        [(&gap, "the gap", "gap"), (&energy, "the potential energy", "spring")]
+    {
+        let verlet = Quadrature::Verlet;
+        let newmark = Newmark { contact: ContactForce::Consistent, ..Newmark::imex(h, 0.25, 0.5) };
+        let fragile = Hybrid { handling: EventHandling::OneUnchecked, ..Hybrid::new(h, verlet) };
+        let mut methods: Vec<Boxed<'_>> = vec![
+            Box::new(Gvi::new(h, verlet).stepper(system).unwrap()),
+            Box::new(DiscreteSmooth::new(h, verlet).stepper(system).unwrap()),
+            Box::new(Hybrid::new(h, verlet).stepper(system).unwrap()),
+            Box::new(fragile.stepper(system).unwrap()),
+            Box::new(Direct::new(h, ConstraintAt::Endpoint).stepper(system).unwrap()),
+            Box::new(Direct::new(h, ConstraintAt::Midpoint).stepper(system).unwrap()),
+            Box::new(Newmark::imex(h, 0.0, 0.5).stepper(system).unwrap()),
+            Box::new(newmark.stepper(system).unwrap()),
+        ];
+        if system.inequalities().is_empty() {
+            methods.push(Box::new(Variational::new(h, verlet).stepper(system).unwrap()));
+            methods.push(Box::new(Conserving::new(h).stepper(system).unwrap()));
+            methods.push(Box::new(NullSpace::new(h, verlet).stepper(system).unwrap()));
+        }
+        for (k, stepper) in methods.iter_mut().enumerate() {
+            let mut state = State::new(system, &[0.003], &[1.0]).unwrap();
+            let error = loop {
+                assert!(state.q[0] < 0.5, "method {k} went on to {}", state.q[0]);
+                match stepper.step(&mut state) {
+                    Ok(_) => {}
+                    Err(error) => break error,
+                }
+            };
+            assert!(
+                matches!(&error, StepError::NotFinite { what: w, culprit: c, .. } if *w == what && c == culprit),
+                "method {k}: {error}"
+            );
+            assert!(state.q[0] > 0.48, "method {k}: {}", state.q[0]);
+        }
+    }
+}
+
+#[test]
+fn time_collects_no_rounding() {
+    let system = System::new(Mass::diagonal(&[1.0]).unwrap());
+    let mut gvi = Gvi::new(1e-3, Quadrature::Verlet).stepper(&system).unwrap();
+    let mut newmark = Newmark::imex(1e-3, 0.25, 0.5).stepper(&system).unwrap();
+    let mut direct = Direct::new(1e-3, ConstraintAt::Midpoint).stepper(&system).unwrap();
+    let mut conserving = Conserving::new(1e-3).stepper(&system).unwrap();
+    let methods: [&mut dyn Stepper<State = State>; 4] =
+        [&mut gvi, &mut newmark, &mut direct, &mut conserving];
+    for stepper in methods {
+        let mut state = State::new(&system, &[0.0], &[1.0]).unwrap();
+        for _ in 0..100_000 {
+            stepper.step(&mut state).unwrap();
+        }
+        assert_eq!(state.t, 100.0);
+    }
 }

@@ -87,7 +87,7 @@ fn a_chain_of_a_thousand_links_is_estimated_at_every_step_without_allocating() {
         // A chain's own condition grows with the square of its length, that of the paper's form by h⁻³ more.
         assert!((1e5..1e7).contains(&found.scaled), "{:e}", found.scaled);
         assert!(found.multipliers > 1e5 * found.scaled, "{:e}", found.multipliers);
-        before.copy_from(&state);
+        before.clone_from(&state);
         stepper.step(&mut state).unwrap();
     }
     assert_eq!(counting::allocations(), count);

@@ -17,13 +17,13 @@ impl EventDrivenStepper<'_> {
     /// solver's end there.
     pub(super) fn locate(&mut self, h: f64) -> Result<Located, StepError> {
         let (mut low, mut high) = (0.0, h);
-        let mut at_high = self.margin();
+        let mut at_high = self.margin()?;
         // A contact that just opened, or a mode just entered, starts at zero: find where it is positive.
         let mut at_low = f64::NAN;
         let mut trial = 0.5 * h;
         while trial > 1e-13 * h {
             self.solve(trial)?;
-            let margin = self.margin();
+            let margin = self.margin()?;
             if margin > 0.0 {
                 (low, at_low) = (trial, margin);
                 break;
@@ -44,8 +44,8 @@ impl EventDrivenStepper<'_> {
             };
             let guess = guess.clamp(low, high);
             self.solve(guess)?;
-            let margin = self.margin();
-            if margin.abs() <= 1e-15 || (high - low) <= 4.0 * f64::EPSILON * (self.from.t.abs() + h)
+            let margin = self.margin()?;
+            if margin.abs() <= 1e-5 || (high - low) <= 4.0 * f64::EPSILON * (self.from.t.abs() + h)
             {
                 break;
             }

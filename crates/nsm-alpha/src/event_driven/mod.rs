@@ -8,7 +8,8 @@
 //! carries the accumulation time, extrapolated from the last two intervals as for a geometric series.
 
 use nsm_model::{
-    Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
+    Clock, Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
+    check_start,
 };
 
 use crate::bilateral::Bilateral;
@@ -25,10 +26,13 @@ mod touch;
 
 use locate::Located;
 
-/// A gap or region function below this counts as reached.
+/// A gap or region function below this fraction of its length counts as reached, and above its negative as not violated.
 const TOUCH: f64 = 1e-10;
-/// A rate below this counts as zero, a gap above its negative as not violated.
+/// A rate below this fraction of its speed counts as zero, and a pull below this fraction of the forces.
 const STILL: f64 = 1e-10;
+
+/// What divides gaps is not zero.
+const SMALLEST: f64 = 1e-300;
 
 /// The event-driven generalized-α method.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +54,7 @@ pub struct EventDriven {
 }
 
 impl EventDriven {
-    /// The method with spectral radius $\rho_\infty$, $\mathcal{E} = 1$, plastic contacts and up to 100 events a step.
+    /// The method with spectral radius $\rho_\infty$, $\mathcal{E} = 1$, elastic contacts and up to 100 events a step.
     ///
     /// # Errors
     /// If $\rho_\infty$ lies outside $[0, 1]$.
@@ -59,7 +63,7 @@ impl EventDriven {
             step,
             coefficients: Coefficients::from_spectral_radius(rho)?,
             interpolation: 1.0,
-            restitution: Restitution::Uniform(0.0),
+            restitution: Restitution::ELASTIC,
             most_events: 100,
             rest: true,
             newton: NewtonOptions::default(),
@@ -98,6 +102,10 @@ impl EventDriven {
             kept: Motion::new(n),
             gradient: vec![0.0; m * n],
             sum: vec![0.0; n],
+            touch: vec![0.0; k],
+            still: vec![0.0; k],
+            surface: (0.0, 0.0),
+            clock: Clock::new(self.step),
             events: Events::with_capacity(self.most_events + 2, (self.most_events + 2) * (k + 1)),
         };
         stepper.restart(start)?;
@@ -125,6 +133,11 @@ pub struct EventDrivenStepper<'a> {
     kept: Motion,
     gradient: Vec<f64>,
     sum: Vec<f64>,
+    /// Gaps and rates below these are reached and still; the same of the region function.
+    touch: Vec<f64>,
+    still: Vec<f64>,
+    surface: (f64, f64),
+    clock: Clock,
     events: Events,
 }
 
@@ -142,6 +155,8 @@ impl EventDrivenStepper<'_> {
         self.from.v.copy_from_slice(&state.v);
         self.mode = state.mode;
         self.accepted_mode = state.mode;
+        self.from.acceleration.fill(0.0);
+        self.measure()?;
         self.settle()?;
         self.accepted.copy_from(&self.from);
         Ok(())
@@ -156,8 +171,9 @@ impl EventDrivenStepper<'_> {
             if self.closed.contains(&i) {
                 continue;
             }
-            let gap = self.contacts.gaps.value(i, q, *t);
-            if gap <= TOUCH && self.contacts.rate(i, q, *t, v).abs() <= STILL {
+            let gap = self.contacts.gap(i, q, *t)?;
+            let rate = self.contacts.rate(i, (q, *t), v)?;
+            if gap <= self.touch[i] && rate.abs() <= self.still[i] {
                 self.closed.push(i);
             }
         }
@@ -168,7 +184,7 @@ impl EventDrivenStepper<'_> {
             // Our multipliers push for λ < 0: the force of a constraint is -Gᵀλ.
             let pulling = (0..self.rows.len())
                 .filter_map(|i| self.rows.contact(i).map(|c| (c, self.solver.multipliers[i])))
-                .filter(|(_, lambda)| *lambda > STILL * self.solver.scale)
+                .filter(|&(c, lambda)| lambda > STILL * self.contacts.load(c, &self.solver.force))
                 .max_by(|a, b| a.1.total_cmp(&b.1));
             match pulling {
                 Some((contact, _)) => self.closed.retain(|c| *c != contact),
@@ -182,19 +198,51 @@ impl EventDrivenStepper<'_> {
         solver.solve(&method.coefficients, Index::Three, h, from, rows, None)
     }
 
-    /// The smallest of the region function and the gaps of open contacts at the end of the piece.
-    fn margin(&self) -> f64 {
+    /// What counts as reached and as still where the piece starts: fractions of the lengths and speeds there, and
+    /// what the rounding of time leaves open.
+    fn measure(&mut self) -> Result<(), AlphaError> {
+        let h = self.method.step;
+        let Self { contacts, crossing, system, from, .. } = self;
+        let Motion { t, q, v, acceleration, .. } = from;
+        contacts.measure(q, v, acceleration, h);
+        contacts.linearise(q, *t);
+        let late = 16.0 * f64::EPSILON * (t.abs() + h);
+        let reached = |length: f64, value: f64, speed: f64| {
+            (TOUCH * length.max(value.abs()) + late * speed).max(SMALLEST)
+        };
+        for i in 0..contacts.gaps.len() {
+            let (gap, speed) = (contacts.gap(i, q, *t)?, contacts.speed(i));
+            self.touch[i] = reached(contacts.length(i), gap, speed);
+            self.still[i] = STILL * speed;
+        }
+        if let Some(s) = system.switching() {
+            let scales = (&*contacts.lengths, &*contacts.speeds);
+            let (length, speed) = crossing.surface_scales(self.mode, (q, *t), scales);
+            let value = s.region(self.mode, q, *t);
+            self.surface = (reached(length, value, speed), STILL * speed);
+        }
+        Ok(())
+    }
+
+    /// The smallest of the region function and the gaps of open contacts at the end of the piece, in units of what
+    /// counts as reached.
+    fn margin(&self) -> Result<f64, StepError> {
         let Motion { t, q, .. } = &self.solver.end;
         let mut margin = f64::INFINITY;
         if let Some(s) = self.system.switching() {
-            margin = s.region(self.mode, q, *t);
+            margin = s.region(self.mode, q, *t) / self.surface.0;
+            if margin.is_nan() {
+                let (what, culprit) = ("the region function", self.crossing.name(self.mode));
+                return Err(StepError::NotFinite { t: self.from.t, what, culprit });
+            }
         }
         for i in 0..self.contacts.gaps.len() {
             if !self.closed.contains(&i) {
-                margin = margin.min(self.contacts.gaps.value(i, q, *t));
+                let gap = self.contacts.gap(i, q, *t).map_err(|e| e.at(self.from.t))?;
+                margin = margin.min(gap / self.touch[i]);
             }
         }
-        margin
+        Ok(margin)
     }
 
     /// What happens at the start of the piece: a switch or an impact. Returns whether anything did.
@@ -202,8 +250,8 @@ impl EventDrivenStepper<'_> {
         let t = self.from.t;
         if let Some(switching) = self.system.switching() {
             let Motion { q, v, .. } = &mut self.from;
-            if switching.region(self.mode, q, t) <= TOUCH
-                && self.crossing.surface_rate(self.mode, q, v, t) < -STILL
+            if switching.region(self.mode, q, t) <= self.surface.0
+                && self.crossing.surface_rate(self.mode, q, v, t) < -self.surface.1
             {
                 let ahead = 1e-6 * self.method.step;
                 let Some(to) = switching.entered(Some(self.mode), q, v, t, ahead) else {
@@ -230,8 +278,9 @@ impl EventDrivenStepper<'_> {
         self.contacts.linearise(q, t);
         let mut arrives = false;
         for i in 0..self.contacts.gaps.len() {
-            let touches = !self.closed.contains(&i) && self.contacts.gaps.value(i, q, t) <= TOUCH;
-            arrives |= touches && self.contacts.rate(i, q, t, v) < -STILL;
+            let gap = self.contacts.gap(i, q, t).map_err(|e| e.at(t))?;
+            let rate = self.contacts.rate(i, (q, t), v).map_err(|e| e.at(t))?;
+            arrives |= !self.closed.contains(&i) && gap <= self.touch[i] && rate < -self.still[i];
         }
         if arrives {
             self.impact()?;
@@ -244,10 +293,11 @@ impl EventDrivenStepper<'_> {
     /// Runs the step in pieces from event to event.
     fn pieces(&mut self) -> Result<StepReport, StepError> {
         let t_start = self.from.t;
-        let t_end = t_start + self.method.step;
+        let t_end = self.clock.end(t_start);
         let mut report = StepReport::default();
         let (mut events, mut last, mut interval) = (0, t_start, f64::NAN);
         loop {
+            self.measure().map_err(|e| e.at(self.from.t))?;
             if self.happen()? {
                 events += 1;
                 let now = self.from.t - last;
@@ -284,7 +334,7 @@ impl EventDrivenStepper<'_> {
             if self.released()? {
                 continue;
             }
-            if self.margin() >= -TOUCH {
+            if self.margin()? >= -1.0 {
                 self.from.copy_from(&self.solver.end);
                 break;
             }
@@ -321,6 +371,7 @@ impl Stepper for EventDrivenStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        self.system.check_lengths(state)?;
         if state.t != self.accepted.t
             || state.q != self.accepted.q
             || state.v != self.accepted.v
@@ -329,7 +380,11 @@ impl Stepper for EventDrivenStepper<'_> {
             self.restart(state).map_err(|e| e.at(state.t))?;
         }
         self.events.clear();
-        let report = match self.pieces() {
+        let report = self.pieces().and_then(|report| {
+            let Motion { t, q, v, .. } = &self.from;
+            self.system.check_finite(state.t, *t, q, v).map(|()| report)
+        });
+        let report = match report {
             Ok(report) => report,
             Err(error) => {
                 // The next attempt starts from the state again, with its accelerations found anew.
@@ -339,7 +394,7 @@ impl Stepper for EventDrivenStepper<'_> {
         };
         self.accepted.copy_from(&self.from);
         self.accepted_mode = self.mode;
-        state.t = self.from.t;
+        state.t = self.clock.tick(state.t);
         state.q.copy_from_slice(&self.from.q);
         state.v.copy_from_slice(&self.from.v);
         state.mode = self.mode;

@@ -6,11 +6,11 @@
 use nsm_model::StepError;
 use nsm_solvers::small::dot;
 
-use super::{EventDrivenStepper, STILL, TOUCH};
+use super::{EventDrivenStepper, STILL};
 use crate::implicit::Motion;
 
-/// Contacts closer than this take part when impacts accumulate.
-const RESTING: f64 = 1e-6;
+/// Contacts closer than this many times what counts as reached take part when impacts accumulate.
+const RESTING: f64 = 1e4;
 
 impl EventDrivenStepper<'_> {
     /// All contacts that touch take part in one impact.
@@ -31,8 +31,8 @@ impl EventDrivenStepper<'_> {
         contacts.linearise(q, t);
         contacts.clear();
         for i in 0..contacts.gaps.len() {
-            if contacts.gaps.value(i, q, t) <= TOUCH {
-                let rate = contacts.rate(i, q, t, v);
+            if contacts.gap(i, q, t).map_err(|e| e.at(t))? <= self.touch[i] {
+                let rate = contacts.rate(i, (q, t), v).map_err(|e| e.at(t))?;
                 contacts.push(i, rate + contacts.restitution[i] * rate.min(0.0));
             }
         }
@@ -48,12 +48,14 @@ impl EventDrivenStepper<'_> {
 
     /// Contacts whose impacts accumulate lose their normal velocity, in either direction.
     pub(super) fn come_to_rest(&mut self) -> Result<(), StepError> {
-        let Self { rows, solver, contacts, gradient, closed, mode, .. } = self;
+        let Self { rows, solver, contacts, gradient, closed, mode, touch, .. } = self;
         let Motion { t, q, v, .. } = &mut self.from;
         let t = *t;
         closed.clear();
-        closed
-            .extend((0..contacts.gaps.len()).filter(|&i| contacts.gaps.value(i, q, t) <= RESTING));
+        closed.extend(
+            (0..contacts.gaps.len())
+                .filter(|&i| contacts.gaps.value(i, q, t) <= RESTING * touch[i]),
+        );
         rows.choose(Some(*mode), closed, q, t);
         let m = rows.len();
         let n = q.len();
@@ -98,9 +100,9 @@ impl EventDrivenStepper<'_> {
 
     /// Opens closed contacts that pulled over the piece and pull already at its start.
     pub(super) fn released(&mut self) -> Result<bool, StepError> {
-        let limit = STILL * self.solver.scale;
+        let limit = |c: usize| STILL * self.contacts.load(c, &self.solver.force);
         let pulls = (0..self.rows.len())
-            .any(|i| self.rows.contact(i).is_some() && self.solver.multipliers[i] > limit);
+            .any(|i| self.rows.contact(i).is_some_and(|c| self.solver.multipliers[i] > limit(c)));
         if !pulls {
             return Ok(false);
         }

@@ -21,10 +21,13 @@
 //! between switches.
 //!
 //! **Contacts** are unilateral in 2 ($0 \le g(q_{n+1}) \perp \nu \ge 0$) and follow Newton's restitution in 3,
-//! frictionless, all at once; step 1 does not know them.
+//! frictionless, all at once; step 1 does not know them. A contact takes part in 3 if $\nu > 0$ in 2, or if its gap is closed: what
+//! moved a position must act on the velocity too, or the velocity that gravity gives goes on for ever.
 
+use nsm_constraints::Rows;
 use nsm_model::{
-    Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance, check_start,
+    Clock, Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
+    check_start,
 };
 use nsm_solvers::small::matvec_transposed_add;
 
@@ -71,7 +74,7 @@ pub struct Nsga {
 }
 
 impl Nsga {
-    /// The method with spectral radius $\rho_\infty$, $\mathcal{E} = 1$ and plastic contacts.
+    /// The method with spectral radius $\rho_\infty$, $\mathcal{E} = 1$ and elastic contacts.
     ///
     /// # Errors
     /// If $\rho_\infty$ lies outside $[0, 1]$.
@@ -81,7 +84,7 @@ impl Nsga {
             coefficients: Coefficients::from_spectral_radius(rho)?,
             variant: Variant::default(),
             interpolation: 1.0,
-            restitution: Restitution::Uniform(0.0),
+            restitution: Restitution::ELASTIC,
             newton: NewtonOptions::default(),
         })
     }
@@ -114,7 +117,8 @@ impl Nsga {
             from: Motion::new(n),
             mode: start.mode,
             rechosen: false,
-            work: Work::new(n, m, k),
+            clock: Clock::new(self.step),
+            work: Work::new(n, m, system.inequalities()),
             events: Events::with_capacity(2, m + k + 1),
         };
         stepper.restart(start)?;
@@ -139,6 +143,7 @@ pub struct NsgaStepper<'a> {
     mode: i64,
     /// Whether redundant rows were chosen anew in this step.
     rechosen: bool,
+    clock: Clock,
     work: Work,
     events: Events,
 }
@@ -161,12 +166,16 @@ struct Work {
     force: Vec<f64>,
     product: Vec<f64>,
     jump: Vec<f64>,
-    /// $\dot g$ of the contacts at the start of the step.
+    /// $\dot g$ of the contacts with which the step began.
     approach: Vec<f64>,
+    /// Their multipliers in the position correction.
+    pressing: Vec<f64>,
+    curvature: Vec<f64>,
 }
 
 impl Work {
-    fn new(n: usize, m: usize, k: usize) -> Self {
+    fn new(n: usize, m: usize, gaps: &Rows) -> Self {
+        let (k, block) = (gaps.len(), gaps.largest_block());
         Self {
             q: vec![0.0; n],
             v: vec![0.0; n],
@@ -181,6 +190,8 @@ impl Work {
             product: vec![0.0; n],
             jump: vec![0.0; n],
             approach: vec![0.0; k],
+            pressing: vec![0.0; k],
+            curvature: vec![0.0; block * block],
         }
     }
 }
@@ -376,6 +387,7 @@ impl Stepper for NsgaStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
+        self.system.check_lengths(state)?;
         if state.t != self.from.t
             || state.q != self.from.q
             || state.v != self.from.v
@@ -385,12 +397,14 @@ impl Stepper for NsgaStepper<'_> {
         }
         self.events.clear();
         let (report, mode) = self.stages()?;
+        self.solver.end.t = self.clock.end(state.t);
+        self.system.check_finite(state.t, self.solver.end.t, &self.work.q, &self.work.v)?;
         if let Err(error) = self.accept(mode) {
             // Start anew from the caller's state next time.
             self.from.t = f64::NAN;
             return Err(error.at(state.t));
         }
-        state.t = self.from.t;
+        state.t = self.clock.tick(state.t);
         state.q.copy_from_slice(&self.from.q);
         state.v.copy_from_slice(&self.from.v);
         state.mode = mode;
@@ -414,9 +428,18 @@ fn not_finite(t: f64, what: &'static str, system: &System, x: &[f64]) -> StepErr
     StepError::NotFinite { t, what, culprit }
 }
 
-/// Name of the row with the largest residual.
-#[cold]
-fn worst_row(rows: &Bilateral<'_>, values: &[f64]) -> String {
-    let worst = (0..values.len()).max_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs()));
-    rows.name(worst.unwrap_or(0)).to_owned()
+impl NsgaStepper<'_> {
+    /// Name of the constraint with the largest residual, or else of the contact that presses most.
+    #[cold]
+    fn worst_row(&self) -> String {
+        let values = &self.work.values[..self.full.len()];
+        let worst = (0..values.len()).max_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs()));
+        let pressing = &self.work.pressing;
+        let pressed = (0..pressing.len()).max_by(|&a, &b| pressing[a].total_cmp(&pressing[b]));
+        match (worst, pressed) {
+            (Some(row), _) => self.full.name(row).to_owned(),
+            (None, Some(contact)) => self.contacts.gaps.name(contact).to_owned(),
+            (None, None) => self.system.names()[0].clone(),
+        }
+    }
 }

@@ -1,12 +1,16 @@
 //! Stage 2 of NSGA: the position correction $U$ (82)–(83), with contacts (unilateral).
 //!
 //! Newton's method on $(U, \nu)$; contacts are linearised in each iteration and their complementarity
-//! problem is solved afresh, so that the contact part of $U$ is never carried from one iterate to the next.
+//! problem is solved afresh, so that the contact part of $U$ is never carried from one iterate to the next. The iteration ends where
+//! nothing moves any more, and so with $g \nu = 0$: that no gap is negative is not enough, since the linearised step
+//! of a convex gap ends outside it.
 
+use nsm_constraints::Rows;
 use nsm_model::StepError;
+use nsm_solvers::newton::is_converged;
 use nsm_solvers::small::{matvec_transposed_add, norm_inf};
 
-use super::{NsgaStepper, not_finite, worst_row};
+use super::{NsgaStepper, not_finite};
 use crate::implicit::Motion;
 
 /// Newton iterations after which $G_{\mathcal{E}}$ is frozen.
@@ -24,19 +28,21 @@ impl NsgaStepper<'_> {
         let m = self.full.len();
         self.work.q.copy_from_slice(&self.solver.end.q);
         self.work.nu.fill(0.0);
+        self.work.pressing.fill(0.0);
         let w = 1.0 / self.solver.scale;
-        let tolerance = self.solver.newton.tolerance;
-        let mut iterations = 0;
+        let mut penetrates = false;
+        for i in 0..self.contacts.gaps.len() {
+            let gap = self.contacts.gap(i, &self.work.q, t).map_err(|e| e.at(self.from.t))?;
+            penetrates |= gap < 0.0;
+        }
+        // Without correction there is no defect either: U = 0 solves (82).
+        if m == 0 && !penetrates {
+            return Ok(0);
+        }
+        let (mut iterations, mut before) = (0, f64::INFINITY);
         loop {
             self.full.values(&self.work.q, t, &mut self.work.values[..m]);
-            let mut residual = norm_inf(&self.work.values[..m]);
-            for i in 0..self.contacts.gaps.len() {
-                residual = residual.max(-self.contacts.gaps.value(i, &self.work.q, t));
-            }
-            // Without correction there is no defect either: U = 0 solves (82).
-            if iterations == 0 && residual <= tolerance {
-                return Ok(0);
-            }
+            let residual = norm_inf(&self.work.values[..m]);
             self.full.gradient(&self.work.q, t, &mut self.work.gradient[..m * n]);
             if switched && iterations < FREEZE {
                 self.interpolate(mode)?;
@@ -46,22 +52,23 @@ impl NsgaStepper<'_> {
                 let what = "the position correction";
                 return Err(not_finite(self.from.t, what, self.system, &self.work.product));
             }
-            // Contact forces balance M U; they are determined within each iteration.
-            let balanced = w * balance <= tolerance || !self.contacts.is_empty();
-            if residual <= tolerance && balanced && iterations > 0 {
+            iterations += 1;
+            let change = self.newton_step(h, w, switched, m)?;
+            let q = norm_inf(&self.work.q);
+            let scale = q.max(h * norm_inf(&self.solver.end.v)).max(f64::MIN_POSITIVE);
+            if is_converged(self.solver.newton.tolerance, before, change, scale) {
                 return Ok(iterations);
             }
-            if iterations == self.solver.newton.iterations {
+            if iterations == self.solver.newton.iterations || change.is_nan() {
                 return Err(StepError::NotConverged {
                     t: self.from.t,
                     what: "the position correction",
                     iterations,
-                    residual: residual.max(w * balance),
-                    culprit: worst_row(&self.full, &self.work.values[..m]),
+                    residual: change / scale,
+                    culprit: self.worst_row(),
                 });
             }
-            iterations += 1;
-            self.newton_step(h, w, switched, m)?;
+            before = change;
         }
     }
 
@@ -82,7 +89,8 @@ impl NsgaStepper<'_> {
         norm_inf(&work.product)
     }
 
-    fn newton_step(&mut self, h: f64, w: f64, switched: bool, m: usize) -> Result<(), StepError> {
+    /// One step of Newton's method; returns its size.
+    fn newton_step(&mut self, h: f64, w: f64, switched: bool, m: usize) -> Result<f64, StepError> {
         let Self { solver, smooth, full, contacts, work, from, .. } = self;
         let n = work.q.len();
         let Motion { t, q: q_tilde, v: v_tilde, .. } = &solver.end;
@@ -95,6 +103,17 @@ impl NsgaStepper<'_> {
         smooth.add_hessian((&work.q, t), lambda, w * h * h, matrix, stride);
         if !switched {
             full.add_hessian((&work.q, t), &work.nu[..m], w, matrix, stride);
+        }
+        let (matrix, stride) = solver.saddle.matrix();
+        for (i, pressing) in work.pressing.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            add_curvature(
+                contacts.gaps,
+                i,
+                (&work.q, t),
+                -w * pressing,
+                &mut work.curvature,
+                (matrix, stride),
+            );
         }
         let border = if switched { &work.intermediate } else { &work.gradient };
         solver.saddle.border(&border[..m * n], &work.gradient[..m * n], 1.0);
@@ -120,14 +139,42 @@ impl NsgaStepper<'_> {
             contacts.linearise(&work.q, t);
             contacts.clear();
             for i in 0..contacts.gaps.len() {
-                let gap = contacts.gaps.value(i, &work.q, t) + contacts.along(i, &work.v);
-                contacts.push(i, gap);
+                let gap = contacts.gap(i, &work.q, t).map_err(|e| e.at(from.t))?;
+                contacts.push(i, gap + contacts.along(i, &work.v));
             }
             contacts.resolve(&mut solver.saddle, w, from.t, &mut work.v)?;
+            work.pressing.fill(0.0);
+            for (i, pressing) in contacts.impulses() {
+                work.pressing[i] = pressing;
+            }
         }
         for (q, dq) in work.q.iter_mut().zip(&work.v) {
             *q += dq;
         }
-        Ok(())
+        Ok(norm_inf(&work.v))
+    }
+}
+
+/// Adds $w\\,\nabla^2 g_i$ to the leading block of a matrix with rows of length `stride`.
+fn add_curvature(
+    gaps: &Rows,
+    i: usize,
+    (q, t): (&[f64], f64),
+    w: f64,
+    block: &mut [f64],
+    (matrix, stride): (&mut [f64], usize),
+) {
+    let (field, columns) = (gaps.field(i), gaps.columns(i));
+    if field.is_affine() {
+        return;
+    }
+    let k = columns.len();
+    let block = &mut block[..k * k];
+    block.fill(0.0);
+    field.hessian(q, t, w, block);
+    for (row, &r) in block.chunks_exact(k).zip(columns) {
+        for (value, &c) in row.iter().zip(columns) {
+            matrix[r * stride + c] += value;
+        }
     }
 }

@@ -1,16 +1,22 @@
 //! Stage 3 of NSGA: the velocity jump $W$ (86)–(87), with Newton's restitution at the contacts.
 //!
-//! All constraints take part, smooth and switching. A contact takes part if its gap is closed after the
-//! position correction, and must open with at least $-e\\,\dot g_n$ if it closed over the step.
+//! All constraints take part, smooth and switching. A contact takes part if it pressed in the position correction or its gap is
+//! closed after it, and must open with at least $-e\\,\dot g_n$. Where the normal turns within the step, $\dot g_n$ is the slower
+//! of the approaches $\nabla g(q_n) \cdot v_n$ and $\nabla g(q_{n+1}) \cdot v_n$: with the first alone a grazing contact
+//! would gain energy, with the second alone a contact that slides along a curve would be thrown off it. A contact that
+//! separates may be pushed back as far as its restitution allows ($\dot g \ge -e\\,\dot g_n$, as in Moreau's law): with
+//! $\dot g \ge 0$ there, several contacts at once can gain energy.
 
 use nsm_model::StepError;
+use nsm_solvers::newton::is_converged;
 use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
 
-use super::{NsgaStepper, not_finite, worst_row};
+use super::{NsgaStepper, not_finite};
+use crate::AlphaError;
 
-/// Gaps below this are closed.
+/// Gaps below this fraction of their lengths are closed.
 const CLOSED: f64 = 1e-9;
-/// Approach velocities below this are rest, not impact.
+/// Approach velocities below this fraction of the speeds are rest, not impact.
 const REST: f64 = 1e-9;
 
 impl NsgaStepper<'_> {
@@ -24,14 +30,14 @@ impl NsgaStepper<'_> {
         let (t, h) = (self.solver.end.t, self.method.step);
         let switched = mode != self.mode;
         let w = 1.0 / self.solver.scale;
-        let tolerance = self.solver.newton.tolerance;
         self.work.v.copy_from_slice(&self.solver.end.v);
         self.work.lambda.fill(0.0);
         self.full.gradient(&self.work.q, t, &mut self.work.gradient[..m * n]);
         if switched {
             self.interpolate(mode)?;
         }
-        let mut iterations = 0;
+        let linear = self.is_linear();
+        let (mut iterations, mut before, mut last) = (0, f64::INFINITY, 0.0);
         let residual = loop {
             let residual = self.velocity_residual(h, switched, m);
             let balance = w * norm_inf(&self.work.product);
@@ -39,18 +45,21 @@ impl NsgaStepper<'_> {
                 let what = "the velocity jump";
                 return Err(not_finite(self.from.t, what, self.system, &self.work.product));
             }
-            // Velocity constraints are linear: they are met to rounding, not just to the tolerance.
-            if balance <= tolerance && (iterations > 0 || residual == 0.0) && residual <= tolerance
-            {
-                break residual;
+            let scale = h * norm_inf(&self.work.v).max(norm_inf(&self.solver.end.v));
+            let scale = scale.max(norm_inf(&self.work.q)).max(f64::MIN_POSITIVE);
+            let exact = if iterations == 0 { residual == 0.0 && balance == 0.0 } else { linear };
+            let tolerance = self.solver.newton.tolerance;
+            if exact || (iterations > 0 && is_converged(tolerance, before, last, scale)) {
+                break last / scale;
             }
+            before = if iterations == 0 { f64::INFINITY } else { last };
             if iterations == self.solver.newton.iterations {
                 return Err(StepError::NotConverged {
                     t: self.from.t,
                     what: "the velocity jump",
                     iterations,
-                    residual: residual.max(balance),
-                    culprit: worst_row(&self.full, &self.work.values[..m]),
+                    residual: last / scale,
+                    culprit: self.worst_row(),
                 });
             }
             iterations += 1;
@@ -67,6 +76,7 @@ impl NsgaStepper<'_> {
                 return Err(solver.singular(error, from.t, full));
             }
             let (x, mu) = solver.saddle.rhs();
+            last = h * norm_inf(x);
             for (v, x) in work.v.iter_mut().zip(x) {
                 *v += *x;
             }
@@ -83,6 +93,12 @@ impl NsgaStepper<'_> {
             self.restitution(h, w, m, iterations == 0 || switched)?
         };
         Ok((iterations, residual, closed, rounds))
+    }
+
+    /// Whether the equations of the jump are linear in the velocity.
+    fn is_linear(&self) -> bool {
+        self.system.variable_mass().is_none()
+            && !self.system.forces().iter().any(|f| f.depends_on_velocity())
     }
 
     /// Leaves $M W + G_{\mathcal{E}}^\top \Lambda - h f^\ast$ in `work.product` and $G v + g_t$ in
@@ -164,17 +180,26 @@ impl NsgaStepper<'_> {
     ) -> Result<(usize, usize), StepError> {
         let t = self.solver.end.t;
         let (start, from) = (&self.from, self.from.t);
+        let failed = |e: AlphaError| e.at(from);
+        self.contacts.measure(&start.q, &start.v, &start.acceleration, h);
         self.contacts.linearise(&start.q, from);
         for i in 0..self.contacts.gaps.len() {
-            self.work.approach[i] = self.contacts.rate(i, &start.q, from, &start.v);
+            let rate = self.contacts.rate(i, (&start.q, from), &start.v).map_err(failed)?;
+            self.work.approach[i] = rate;
         }
         self.contacts.linearise(&self.work.q, t);
         self.contacts.clear();
         for i in 0..self.contacts.gaps.len() {
-            if self.contacts.gaps.value(i, &self.work.q, t) <= CLOSED {
-                let rate = self.contacts.rate(i, &self.work.q, t, &self.work.v);
-                let rebound = self.contacts.restitution[i] * self.work.approach[i].min(0.0);
-                self.contacts.push(i, rate + rebound);
+            let gap = self.contacts.gap(i, &self.work.q, t).map_err(failed)?;
+            if self.work.pressing[i] > 0.0 || gap <= CLOSED * self.contacts.length(i) {
+                let q = &self.work.q;
+                let turned = self.contacts.rate(i, (q, t), &start.v).map_err(failed)?;
+                let rate = self.contacts.rate(i, (q, t), &self.work.v).map_err(failed)?;
+                let approach = &mut self.work.approach[i];
+                if *approach < 0.0 {
+                    *approach = approach.max(turned.min(0.0));
+                }
+                self.contacts.push(i, rate + self.contacts.restitution[i] * *approach);
             }
         }
         if self.contacts.active.is_empty() {
@@ -191,7 +216,7 @@ impl NsgaStepper<'_> {
             *sum += v;
         }
         let closed = contacts.impulses().count();
-        let hit = contacts.impulses().any(|(i, _)| work.approach[i] < -REST);
+        let hit = contacts.impulses().any(|(i, _)| work.approach[i] < -REST * contacts.speed(i));
         if hit {
             let change = 0.5 * contacts.work(&work.jump);
             events.push(t, change, rounds.max(1), contacts.impulses());

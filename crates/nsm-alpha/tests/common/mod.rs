@@ -1,8 +1,5 @@
-//! What the integration tests share: the problems of the paper, and a run to an end time.
+//! What the integration tests share: a run to an end time.
 #![allow(dead_code, missing_docs, unreachable_pub)] // each test binary uses its own part
-
-#[path = "../../../nsm-bench/src/patil_bruls/problems.rs"]
-pub mod problems;
 
 use nsm_model::{Ledger, State, Stepper, System, SystemProbe, run_steps, steps_between};
 

@@ -2,9 +2,10 @@
 //! constraints" \[PB\]: its systems, and its figures as scenarios.
 
 mod machines;
-pub mod problems;
 mod run;
 mod track;
+
+pub use nsm_alpha::problems;
 
 use crate::Scenario;
 

@@ -23,13 +23,13 @@ pub use average::ForceAverage;
 pub use solve::ConstraintSolver;
 
 use nsm_model::{
-    Events, Mass, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
+    Clock, Events, Mass, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
 };
 
 use crate::Tolerances;
 use crate::conditioning::{Parts, dense_rows};
 use crate::held::Held;
-use crate::kernel::{check_constrained, check_state};
+use crate::kernel::check_constrained;
 use crate::legendre::Segment;
 use crate::tolerances::check_step;
 use equations::{Equations, Start};
@@ -79,6 +79,7 @@ impl Conserving {
             p: vec![0.0; n],
             v: vec![0.0; n],
             massless: Massless::new(system),
+            clock: Clock::new(self.step),
             left: vec![f64::NAN; n],
             events: Events::default(),
         })
@@ -99,6 +100,7 @@ pub struct ConservingStepper<'a> {
     massless: Option<Massless>,
     /// Where the last step ended: elsewhere, a position is checked before it is used.
     left: Vec<f64>,
+    clock: Clock,
     events: Events,
 }
 
@@ -168,7 +170,7 @@ impl Stepper for ConservingStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.system, state)?;
+        self.system.check_lengths(state)?;
         if self.left != state.q {
             let f = &mut self.solver.equations.f;
             check_position(self.system, (&state.q, state.t), f)?;
@@ -190,10 +192,6 @@ impl Stepper for ConservingStepper<'_> {
         }
         let rows = self.system.equalities();
         rows.add_transposed(&equations.averaged, &self.solver.multipliers, -2.0 / h, &mut self.p);
-        if let Some(i) = self.p.iter().position(|p| !p.is_finite()) {
-            let culprit = self.system.names()[i].clone();
-            return Err(StepError::NotFinite { t, what: "momentum", culprit });
-        }
         match (&mut self.massless, &mut self.solver.held) {
             (Some(massless), Some(held)) => {
                 let at = (&self.solver.x[..], t + h);
@@ -201,13 +199,14 @@ impl Stepper for ConservingStepper<'_> {
             }
             _ => self.system.mass().solve(&self.p, &mut self.v),
         }
+        self.system.check_finite(t, t + h, &self.solver.x, &self.v)?;
         for (lambda, scaled) in self.multipliers.iter_mut().zip(&self.solver.multipliers) {
             *lambda = scaled / scale;
         }
         state.q.copy_from_slice(&self.solver.x);
         state.p.copy_from_slice(&self.p);
         state.v.copy_from_slice(&self.v);
-        state.t = t + h;
+        state.t = self.clock.tick(t);
         self.left.copy_from_slice(&state.q);
         Ok(StepReport { iterations, residual: self.solver.residual, ..StepReport::default() })
     }

@@ -12,10 +12,10 @@ mod update;
 
 pub use newmark::{ContactForce, Newmark, NewmarkStepper};
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
+use nsm_model::{Clock, Events, State, StepError, StepReport, Stepper, System, SystemError};
 
 use crate::Tolerances;
-use crate::kernel::{check_state, check_system};
+use crate::kernel::check_system;
 use crate::tolerances::check_step;
 use update::{DirectUpdate, Scheme};
 
@@ -61,6 +61,7 @@ impl Direct {
             at: self.at,
             p: vec![0.0; system.dimension()],
             v: vec![0.0; system.dimension()],
+            clock: Clock::new(self.step),
             events: Events::with_capacity(1, system.inequalities().len()),
         })
     }
@@ -75,6 +76,7 @@ pub struct DirectStepper<'a> {
     at: ConstraintAt,
     p: Vec<f64>,
     v: Vec<f64>,
+    clock: Clock,
     events: Events,
 }
 
@@ -89,7 +91,7 @@ impl Stepper for DirectStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.system, state)?;
+        self.system.check_lengths(state)?;
         let h = self.h;
         let alpha = match self.at {
             ConstraintAt::Endpoint => 1.0,
@@ -105,11 +107,14 @@ impl Stepper for DirectStepper<'_> {
         for (new, p) in self.p.iter_mut().zip(&state.p) {
             *new = 2.0 * *new - p;
         }
+        let (t, end) = (state.t, self.clock.end(state.t));
+        self.system.mass().solve(&self.p, &mut self.v);
+        self.system.check_finite(t, end, &self.update.x, &self.v)?;
         let before = self.energy_if_closed(state);
         state.q.copy_from_slice(&self.update.x);
         state.p.copy_from_slice(&self.p);
-        self.system.mass().solve(&state.p, &mut state.v);
-        state.t += h;
+        state.v.copy_from_slice(&self.v);
+        state.t = self.clock.tick(t);
         let change = self.energy_if_closed(state) - before;
         let contacts = self.update.closed.iter().map(|&i| (i, 2.0 * self.update.lambda[i]));
         self.events.clear();

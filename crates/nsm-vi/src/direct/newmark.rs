@@ -6,12 +6,12 @@
 //! The implicit–explicit form of Kane et al. takes $\beta = \tfrac12$, $\gamma = 1$ for the constraint force alone
 //! (\[KP\] (B.10), (B.11)). Here for comparison, like all direct methods.
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
+use nsm_model::{Clock, Events, State, StepError, StepReport, Stepper, System, SystemError};
 
 use super::energy;
 use super::update::{DirectUpdate, Scheme};
 use crate::Tolerances;
-use crate::kernel::{check_state, check_system};
+use crate::kernel::check_system;
 use crate::tolerances::check_step;
 
 /// How a [`Newmark`] method weighs the constraint force over a step.
@@ -81,6 +81,8 @@ impl Newmark {
             start: vec![0.0; n],
             end: vec![0.0; n],
             b: vec![0.0; n],
+            v: vec![0.0; n],
+            clock: Clock::new(self.step),
             force: vec![0.0; n],
             force_at: vec![f64::NAN; n],
             events: Events::with_capacity(1, system.inequalities().len()),
@@ -101,6 +103,8 @@ pub struct NewmarkStepper<'a> {
     start: Vec<f64>,
     end: Vec<f64>,
     b: Vec<f64>,
+    v: Vec<f64>,
+    clock: Clock,
     /// Constraint force $c$ at the end of the last step, and where that was.
     force: Vec<f64>,
     force_at: Vec<f64>,
@@ -111,9 +115,9 @@ impl Stepper for NewmarkStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.system, state)?;
+        self.system.check_lengths(state)?;
         let Newmark { step: h, beta, gamma, contact, .. } = self.method;
-        let (t, end) = (state.t, state.t + h);
+        let (t, end) = (state.t, self.clock.end(state.t));
         let consistent = contact == ContactForce::Consistent;
         self.update.loads.slope(&state.q, &state.v, t, &mut self.start);
         if consistent && self.force_at == state.q {
@@ -135,16 +139,14 @@ impl Stepper for NewmarkStepper<'_> {
                 if self.update.impulse[i] == 0.0 { 0.0 } else { share * self.update.impulse[i] };
             *b = state.p[i] - h * smooth + impulse;
         }
-        if let Some(i) = self.b.iter().position(|p| !p.is_finite()) {
-            let culprit = self.system.names()[i].clone();
-            return Err(StepError::NotFinite { t, what: "momentum", culprit });
-        }
+        self.system.mass().solve(&self.b, &mut self.v);
+        self.system.check_finite(t, end, &self.update.x, &self.v)?;
         let touching = !self.update.closed.is_empty();
         let before = if touching { energy(self.system, state) } else { 0.0 };
         state.q.copy_from_slice(&self.update.x);
         state.p.copy_from_slice(&self.b);
-        self.system.mass().solve(&state.p, &mut state.v);
-        state.t = end;
+        state.v.copy_from_slice(&self.v);
+        state.t = self.clock.tick(t);
         if consistent && beta > 0.0 {
             for (c, impulse) in self.force.iter_mut().zip(&self.update.impulse) {
                 *c = impulse / (h * beta);

@@ -17,13 +17,12 @@
 
 mod landing;
 
-use nsm_constraints::ContactTolerance;
+use nsm_constraints::{ContactTolerance, extended_active_set, smooth_set};
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_reflect::ImpactLaw;
 
 use crate::impact::Impact;
-use crate::kernel::{Kernel, check_state};
-use crate::position::all_finite;
+use crate::kernel::Kernel;
 use crate::{Energy, Quadrature, Tolerances};
 use landing::Landing;
 
@@ -75,8 +74,11 @@ pub struct Gvi {
 }
 
 impl Gvi {
-    /// Algorithm 1 as published but for the non-negative reflection: energy $H$, true gaps, one
-    /// prediction, default tolerances.
+    /// Algorithm 1 with energy $H$, true gaps, one prediction and default tolerances.
+    ///
+    /// It is not Algorithm 1 as published in two places: reflections are non-negative
+    /// ([`ImpactLaw::Published`] is the printed one), and $\mathbb A$ and $\mathbb S$ take contacts that are penetrated as well as
+    /// contacts at $g = 0$, without which a contact at rest sinks.
     pub fn new(step: f64, quadrature: Quadrature) -> Self {
         Self {
             step,
@@ -174,7 +176,7 @@ impl Stepper for GviStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.kernel.system, state)?;
+        self.kernel.system.check_lengths(state)?;
         let (t, h) = (state.t, self.h);
         self.staged.clear();
         if let Some(landing) = &mut self.landing {
@@ -188,7 +190,7 @@ impl Stepper for GviStepper<'_> {
             ..StepReport::default()
         };
         self.predict_gaps(t)?;
-        self.extended_active_set();
+        extended_active_set(&self.gap, &self.predicted, &self.contact, &mut self.candidates);
         self.touching.clear();
         let mut reflected = false;
         if !self.candidates.is_empty() {
@@ -202,7 +204,7 @@ impl Stepper for GviStepper<'_> {
             self.before.copy_from_slice(&state.q);
             self.ended.copy_from_slice(&self.kernel.position.x);
         }
-        self.kernel.commit(state, t + h);
+        self.kernel.commit(state);
         self.settled = true;
         std::mem::swap(&mut self.events, &mut self.staged);
         Ok(report)
@@ -233,23 +235,7 @@ impl GviStepper<'_> {
     /// Gaps at the predicted position.
     fn predict_gaps(&mut self, t: f64) -> Result<(), StepError> {
         self.kernel.gaps.values(&self.kernel.position.x, t + self.h, &mut self.predicted);
-        if all_finite(&self.predicted) {
-            return Ok(());
-        }
-        let i = self.predicted.iter().position(|g| !g.is_finite()).unwrap_or(0);
-        let culprit = self.kernel.system.inequalities().name(i).to_owned();
-        Err(StepError::NotFinite { t, what: "the gap", culprit })
-    }
-
-    /// $\mathbb A(q^t, q^p)$, line 2; a gap that is penetrated counts as closed.
-    fn extended_active_set(&mut self) {
-        self.candidates.clear();
-        let (gaps, contact) = (self.gap.iter().zip(&self.predicted), self.contact);
-        for (i, (gap, predicted)) in gaps.enumerate() {
-            if *predicted <= 0.0 || *gap <= contact.gap {
-                self.candidates.push(i);
-            }
-        }
+        self.kernel.system.check_gaps(t, &self.predicted)
     }
 
     /// Lines 3–5 for a step with contacts; whether momentum was reflected.
@@ -271,7 +257,8 @@ impl GviStepper<'_> {
                 break;
             }
             self.kernel.system.mass().solve(&self.p, &mut self.v);
-            self.smooth_set();
+            let gradients = self.impact.gradients();
+            smooth_set(rows, &self.gap, gradients, &self.v, &self.contact, &mut self.smooth);
             if !reflected && self.smooth.is_empty() {
                 break;
             }
@@ -290,25 +277,6 @@ impl GviStepper<'_> {
         let closed = self.smooth.iter().filter(|&&i| self.contact.is_closed(self.predicted[i]));
         self.touching.extend(closed);
         Ok(reflected)
-    }
-
-    /// $\mathbb S(q^t, p^{t+})$, line 4. A contact at rest below its surface belongs to it too: the position
-    /// update lifts it out, where Algorithm 1 would let it sink.
-    fn smooth_set(&mut self) {
-        let rows = self.kernel.system.inequalities();
-        let (gradients, contact) = (self.impact.gradients(), self.contact);
-        self.smooth.clear();
-        for &i in &self.candidates {
-            if self.gap[i] <= contact.gap {
-                let gradient = &gradients[rows.span(i)];
-                let (rate, scale) = contact.rate(rows.columns(i), gradient, &self.v);
-                if rate.abs() <= contact.velocity * scale {
-                    self.smooth.push(i);
-                }
-            }
-        }
-        // Contacts found by a new prediction come last; the position update wants them in order.
-        self.smooth.sort_unstable();
     }
 
     /// Adds contacts that the new prediction violates; whether any contact is violated.

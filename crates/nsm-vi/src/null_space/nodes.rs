@@ -4,7 +4,7 @@
 //! of its constraints follow as in \[LMO\] (34)–(38), and $D_2 L_d = p_k + r - \tfrac h2 (s_0 + s_1)$ is the new momentum before it is
 //! projected.
 
-use nsm_model::{Events, State, StepError, System};
+use nsm_model::{Clock, Events, State, StepError, System};
 use nsm_solvers::LinearError;
 
 use super::NullSpace;
@@ -33,6 +33,7 @@ pub(super) struct Nodes<'a> {
     /// $D_2 L_d$ of the last step before it was projected, and where that step ended.
     raw: Vec<f64>,
     left: (Vec<f64>, Vec<f64>),
+    clock: Clock,
     pub(super) events: Events,
 }
 
@@ -53,6 +54,7 @@ impl<'a> Nodes<'a> {
             f: vec![0.0; system.equalities().len()],
             raw: zero.clone(),
             left: (vec![f64::NAN; system.dimension()], zero),
+            clock: Clock::new(method.step),
             events: Events::default(),
         }
     }
@@ -98,11 +100,8 @@ impl<'a> Nodes<'a> {
 
     /// Hands the end of the step over.
     pub(super) fn commit(&mut self, state: &mut State) -> Result<(), StepError> {
-        if let Some(i) = self.p.iter().chain(&self.x).position(|p| !p.is_finite()) {
-            let culprit = self.system.names()[i % self.p.len()].clone();
-            return Err(StepError::NotFinite { t: state.t, what: "momentum", culprit });
-        }
-        state.t += self.h;
+        self.system.check_finite(state.t, state.t + self.h, &self.x, &self.v)?;
+        state.t = self.clock.tick(state.t);
         state.q.copy_from_slice(&self.x);
         state.p.copy_from_slice(&self.p);
         state.v.copy_from_slice(&self.v);

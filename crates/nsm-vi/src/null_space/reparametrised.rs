@@ -18,7 +18,6 @@ use super::congruence::{Congruence, RowPattern};
 use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::conserving::check_position;
-use crate::kernel::check_state;
 use crate::position::largest;
 use crate::tolerances::CONTRACTS;
 
@@ -345,7 +344,7 @@ impl Stepper for ReparametrisedStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.system, state)?;
+        self.system.check_lengths(state)?;
         let outcome = self
             .arrive(state)
             .and_then(|()| self.solve((&state.q, &state.p, state.t)))

@@ -10,7 +10,6 @@ use super::chart::NormalChart;
 use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::conserving::check_position;
-use crate::kernel::check_state;
 
 /// How the end of a step is parametrised.
 pub(super) enum Chart<'a> {
@@ -224,7 +223,7 @@ impl Stepper for NullSpaceStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.system, state)?;
+        self.system.check_lengths(state)?;
         let t = state.t;
         if self.nodes.is_new(state) {
             check_position(self.system, (&state.q, t), &mut self.nodes.f)?;

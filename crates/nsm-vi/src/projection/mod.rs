@@ -164,7 +164,7 @@ impl VelocityProjection<'_> {
     /// # Errors
     /// Numbers that are not finite; the state is then unchanged.
     pub fn apply(&mut self, state: &mut State) -> Result<f64, StepError> {
-        crate::kernel::check_state(self.system, state)?;
+        self.system.check_lengths(state)?;
         let change = self.project(&state.q, state.t, &mut state.v)?;
         self.system.mass().multiply(&state.v, &mut state.p);
         Ok(change)

@@ -65,17 +65,21 @@ impl<S: Stepper<State = State>> Stepper for Projected<'_, S> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        crate::kernel::check_state(self.projection.system, state)?;
-        self.before.copy_from(state);
+        self.projection.system.check_lengths(state)?;
+        self.before.clone_from(state);
         let report = self.inner.step(state)?;
-        match self.projection.apply(state) {
+        let system = self.projection.system;
+        let projected = self.projection.apply(state).and_then(|change| {
+            system.check_motion(self.before.t, state.t, &state.q, &state.v).map(|()| change)
+        });
+        match projected {
             Ok(change) => {
                 self.change = change;
                 self.total += change;
                 Ok(StepReport { projected_energy: Some(change), ..report })
             }
             Err(error) => {
-                state.copy_from(&self.before);
+                state.clone_from(&self.before);
                 Err(error)
             }
         }

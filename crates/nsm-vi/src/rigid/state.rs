@@ -36,7 +36,7 @@ impl BodyState {
 }
 
 /// Time and the states of all bodies of a world, in its order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RigidState {
     /// Time.
     pub t: f64,
@@ -49,5 +49,17 @@ impl RigidState {
     /// to say, which every stepper asks.
     pub fn new(bodies: impl IntoIterator<Item = BodyState>) -> Self {
         Self { t: 0.0, bodies: bodies.into_iter().collect() }
+    }
+}
+
+impl Clone for RigidState {
+    fn clone(&self) -> Self {
+        Self { t: self.t, bodies: self.bodies.clone() }
+    }
+
+    /// Allocates only if `source` has more bodies.
+    fn clone_from(&mut self, source: &Self) {
+        self.t = source.t;
+        self.bodies.clone_from(&source.bodies);
     }
 }

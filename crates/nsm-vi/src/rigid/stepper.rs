@@ -1,7 +1,7 @@
 //! The LGVCI at work: [`Lgvci`] bound to a world.
 
 use nsm_geom::Shape;
-use nsm_model::{Events, StepError, StepReport, Stepper};
+use nsm_model::{Clock, Events, StepError, StepReport, Stepper};
 use nsm_reflect::ReflectError;
 use nsm_solvers::roots::Bracket;
 
@@ -54,7 +54,7 @@ impl<'a> LgvciStepper<'a> {
             order: Vec::with_capacity(events),
             pending: room(),
             events: room(),
-            clock: Clock { origin: start.t, steps: 0, now: start.t },
+            clock: Clock::new(h),
         })
     }
 
@@ -269,6 +269,10 @@ impl Stepper for LgvciStepper<'_> {
         self.next.copy_from_slice(&state.bodies);
         for b in 0..self.next.len() {
             self.advance(b, state.t, &mut report)?;
+            if !self.world.body_energy(b, state.t + self.h, &self.next[b]).is_finite() {
+                let culprit = self.world.bodies()[b].name().to_owned();
+                return Err(StepError::NotFinite { t: state.t, what: "the energy", culprit });
+            }
         }
         if self.next.len() == 1 {
             std::mem::swap(&mut self.events, &mut self.pending);
@@ -276,7 +280,7 @@ impl Stepper for LgvciStepper<'_> {
             self.sort_events();
         }
         state.bodies.copy_from_slice(&self.next);
-        state.t = self.clock.tick(state.t, self.h);
+        state.t = self.clock.tick(state.t);
         Ok(report)
     }
 
@@ -304,24 +308,5 @@ impl LgvciStepper<'_> {
                 self.events.push(e.t, e.energy_change, e.rounds, contacts);
             }
         }
-    }
-}
-
-/// Time as origin plus a number of steps, so that it does not collect the rounding of each.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    origin: f64,
-    steps: u32,
-    now: f64,
-}
-
-impl Clock {
-    fn tick(&mut self, t: f64, h: f64) -> f64 {
-        if t != self.now || self.steps == u32::MAX {
-            (self.origin, self.steps) = (t, 0);
-        }
-        self.steps += 1;
-        self.now = self.origin + f64::from(self.steps) * h;
-        self.now
     }
 }

@@ -35,7 +35,7 @@ impl<'a> Steps<'a> {
         reparametrised(linkage, h)?.step(&mut state)?;
         let variational = state.q.clone();
         let mut stepper = Conserving::new(h).stepper(&linkage.system)?;
-        state.copy_from(&linkage.start);
+        state.clone_from(&linkage.start);
         stepper.step(&mut state)?;
         let multipliers = stepper.multipliers().to_vec();
         Ok(Self { linkage, h, variational, conserving: state.q, multipliers })

@@ -1,4 +1,5 @@
-//! The four systems of Patil & Brüls \[PB\], section 5, as mechanics only: no integrator, no judgement.
+//! The four systems of Patil & Brüls \[PB\], section 5, as mechanics only: no integrator, no judgement. Examples,
+//! tests, benchmarks and the reproduction of the paper share them.
 //!
 //! Coordinates, constraints and data as in the paper with its misprints corrected: the pothole is left
 //! at $l + l_p/2$, the second braiding gear has half the radius, the cam's follower starts with
