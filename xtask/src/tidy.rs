@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Error> {
     let files = workspace::text_files(root)?;
     let packages = workspace::metadata(root)?.packages;
     let problems: Vec<Problem> = [
-        layers::check(&packages),
+        layers::check(&packages, &files),
         listing::check(root, &packages, &files),
         unused::check(root, &packages, &files),
         length::check(&files, length::ALLOWED),

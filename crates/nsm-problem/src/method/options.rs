@@ -77,7 +77,7 @@ pub(crate) fn read_projection(reader: &Reader<'_>) -> Result<Option<Projection>,
 
 pub(super) fn alpha(reader: &Reader<'_>, h: f64, index: Index) -> Result<Made, ProblemError> {
     let mut alpha = ClassicalAlpha::new(h, index, 1.0).map_err(|e| reader.place().system(&e))?;
-    alpha.coefficients = coefficients(reader)?;
+    alpha.coefficients = coefficients(reader, index)?;
     if index == Index::Two {
         alpha.interpolation = reader.number("interpolation")?;
     }
@@ -85,13 +85,16 @@ pub(super) fn alpha(reader: &Reader<'_>, h: f64, index: Index) -> Result<Made, P
     Ok(Arc::new(alpha))
 }
 
-/// The spectral radius `rho` (0.98 if absent), or `"implicit"` for the fully implicit coefficients.
-pub(super) fn coefficients(reader: &Reader<'_>) -> Result<Coefficients, ProblemError> {
+/// The spectral radius `rho` (that of the level of the constraints if absent), or `"implicit"` for the fully implicit coefficients.
+pub(super) fn coefficients(
+    reader: &Reader<'_>,
+    index: Index,
+) -> Result<Coefficients, ProblemError> {
     if reader.is_text("rho") {
         let implicit = reader.choice("rho", &[("implicit", Coefficients::fully_implicit())])?;
         return reader.require("rho", implicit, "a number between 0 and 1");
     }
-    let rho = reader.number("rho")?.unwrap_or(0.98);
+    let rho = reader.number("rho")?.unwrap_or_else(|| index.spectral_radius());
     Coefficients::from_spectral_radius(rho).map_err(|e| reader.place_of("rho").system(&e))
 }
 

@@ -340,20 +340,20 @@ fn null_space(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
 
 fn nsga(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
     let mut method = Nsga::new(h, 1.0).map_err(|e| r.place().system(&e))?;
-    method.coefficients = coefficients(r)?;
+    method.coefficients = coefficients(r, Index::Two)?;
     let variants = [("published", Variant::Published), ("active", Variant::Active)];
     method.variant = r.choice("variant", &variants)?.unwrap_or_default();
     method.interpolation = r.number("interpolation")?.unwrap_or(method.interpolation);
-    method.restitution = restitution(r)?.unwrap_or(Restitution::ELASTIC);
+    method.restitution = restitution(r)?.unwrap_or(method.restitution);
     method.newton = newton(r)?;
     Ok(Arc::new(method))
 }
 
 fn alpha_event(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
     let mut method = EventDriven::new(h, 1.0).map_err(|e| r.place().system(&e))?;
-    method.coefficients = coefficients(r)?;
+    method.coefficients = coefficients(r, Index::Three)?;
     method.interpolation = r.number("interpolation")?.unwrap_or(method.interpolation);
-    method.restitution = restitution(r)?.unwrap_or(Restitution::ELASTIC);
+    method.restitution = restitution(r)?.unwrap_or(method.restitution);
     method.newton = newton(r)?;
     Ok(Arc::new(method))
 }
