@@ -1,6 +1,7 @@
 //! The account of a run: one form for every integrator, so that they can be compared.
 
 use crate::measure::larger;
+use crate::warning::ContactAccount;
 use crate::{Events, Measurement, StepReport};
 
 /// A quantity over a run.
@@ -14,12 +15,17 @@ pub struct Band {
     pub max: f64,
     /// At the end.
     pub end: f64,
+    /// Values taken in after the start, the sum of their distances from it, and that of the distances times the places.
+    count: f64,
+    sum: f64,
+    moment: f64,
 }
 
 impl Band {
     /// The band of one value.
     pub fn new(value: f64) -> Self {
-        Self { start: value, min: value, max: value, end: value }
+        let [count, sum, moment] = [0.0; 3];
+        Self { start: value, min: value, max: value, end: value, count, sum, moment }
     }
 
     /// Takes in the next value; once it was NaN, the band stays NaN, so that no divergence is hidden.
@@ -27,11 +33,26 @@ impl Band {
         self.min = -larger(-self.min, -value);
         self.max = larger(self.max, value);
         self.end = value;
+        self.count += 1.0;
+        self.sum += value - self.start;
+        self.moment += self.count * (value - self.start);
     }
 
     /// Largest distance from the start.
-    pub fn drift(&self) -> f64 {
+    pub fn deviation(&self) -> f64 {
         larger(self.max - self.start, self.start - self.min)
+    }
+
+    /// How far the quantity has drifted: the slope of the line that fits its values best (least squares), times the length of
+    /// the run. A quantity that only swings has a deviation and hardly a trend.
+    pub fn trend(&self) -> f64 {
+        let n = self.count;
+        if n == 0.0 {
+            return 0.0;
+        }
+        // Places 0 to n, with the mean n/2 and the variance n(n + 2)/12.
+        let covariance = self.moment / (n + 1.0) - 0.5 * n * (self.sum / (n + 1.0));
+        covariance / (n * (n + 2.0) / 12.0) * n
     }
 
     /// Width of the band.
@@ -49,6 +70,8 @@ pub struct Ledger {
     pub energy: Band,
     /// The tracked quantities with their names.
     pub invariants: Vec<(String, Band)>,
+    /// Which of them should stay what they are.
+    pub conserved: Vec<bool>,
     /// Deepest penetration, and the gap that had it.
     pub penetration: f64,
     /// Name of the gap that penetrated deepest.
@@ -73,6 +96,15 @@ pub struct Ledger {
     pub iterations: usize,
     /// Most Newton iterations in one step.
     pub most_iterations: usize,
+    /// Largest rise of the energy from any instant to a later one.
+    pub rise: f64,
+    /// Lowest potential energy.
+    pub lowest_potential: f64,
+    /// Largest of the speeds that enter the rates of the equalities.
+    pub velocity_scale: f64,
+    /// Whether something does work on the system: then its energy may rise.
+    pub driven: bool,
+    pub(crate) contacts: Vec<ContactAccount>,
     gap_names: Vec<String>,
 }
 
@@ -86,6 +118,7 @@ impl Ledger {
                 .into_iter()
                 .zip(first.invariants.iter().map(|&x| Band::new(x)))
                 .collect(),
+            conserved: vec![true; first.invariants.len()],
             penetration: 0.0,
             deepest: None,
             position_residual: 0.0,
@@ -98,6 +131,11 @@ impl Ledger {
             projection: None,
             iterations: 0,
             most_iterations: 0,
+            rise: 0.0,
+            lowest_potential: first.potential,
+            velocity_scale: 0.0,
+            driven: false,
+            contacts: first.gaps.iter().map(|&gap| ContactAccount::new(gap)).collect(),
             gap_names,
         };
         ledger.constraints(first);
@@ -121,12 +159,22 @@ impl Ledger {
             if event.energy_change.abs() > self.event_energy_change.abs() {
                 self.event_energy_change = event.energy_change;
             }
+            for &i in event.contacts {
+                if let Some(contact) = self.contacts.get_mut(i) {
+                    contact.events += 1;
+                }
+            }
         }
     }
 
     /// Books a measured instant.
     pub fn measurement(&mut self, m: &Measurement) {
+        self.rise = larger(self.rise, m.energy() - self.energy.min);
+        self.lowest_potential = self.lowest_potential.min(m.potential);
         self.energy.extend(m.energy());
+        for (contact, &gap) in self.contacts.iter_mut().zip(&m.gaps) {
+            contact.step(gap);
+        }
         for ((_, band), &value) in self.invariants.iter_mut().zip(&m.invariants) {
             band.extend(value);
         }
@@ -146,6 +194,7 @@ impl Ledger {
     fn constraints(&mut self, m: &Measurement) {
         self.position_residual = larger(self.position_residual, m.position_residual);
         self.velocity_residual = larger(self.velocity_residual, m.velocity_residual);
+        self.velocity_scale = larger(self.velocity_scale, m.velocity_scale);
         for (i, &gap) in m.gaps.iter().enumerate() {
             if -gap > self.penetration || gap.is_nan() {
                 self.penetration = -gap;
@@ -167,7 +216,7 @@ mod tests {
         for value in [2.0, f64::NAN, 0.5] {
             band.extend(value);
         }
-        assert!(band.min.is_nan() && band.max.is_nan() && band.drift().is_nan());
+        assert!(band.min.is_nan() && band.max.is_nan() && band.deviation().is_nan());
         assert_eq!(band.end, 0.5);
         let mut m = Measurement { gaps: vec![1.0, f64::NAN, 2.0], ..Measurement::default() };
         assert!(m.penetration().is_nan());
@@ -180,5 +229,19 @@ mod tests {
         ledger.measurement(&m);
         assert!(ledger.penetration.is_nan() && ledger.position_residual.is_nan());
         assert_eq!(ledger.deepest.as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn a_swing_has_a_deviation_and_a_slope_a_trend() {
+        let band = |f: &dyn Fn(f64) -> f64| {
+            let mut band = Band::new(f(0.0));
+            (1..=1000).for_each(|k| band.extend(f(f64::from(k) / 1000.0)));
+            band
+        };
+        let line = band(&|x| 1e6 + 3.0 * x);
+        assert!((line.trend() - 3.0).abs() < 1e-9 && (line.deviation() - 3.0).abs() < 1e-9);
+        let swing = band(&|x| (200.0 * x).sin());
+        assert!(swing.trend().abs() < 0.05 && swing.deviation() > 0.99);
+        assert_eq!(Band::new(7.0).trend(), 0.0);
     }
 }

@@ -16,6 +16,7 @@ mod state;
 mod stepper;
 mod system;
 mod variable_mass;
+mod warning;
 
 pub use clock::Clock;
 pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
@@ -30,3 +31,4 @@ pub use state::State;
 pub use stepper::{Event, Events, StepReport, Stepper};
 pub use system::{Invariant, System};
 pub use variable_mass::{AutoKinetic, KineticExpr, VariableMass};
+pub use warning::Warning;

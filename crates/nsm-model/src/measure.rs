@@ -21,6 +21,8 @@ pub struct Measurement {
     pub position_residual: f64,
     /// Largest $|\dot f_i|$ over the same.
     pub velocity_residual: f64,
+    /// Largest $\sum_k |\partial_k f_i|\\,|v_k|$ over the same: what the rates are made of.
+    pub velocity_scale: f64,
 }
 
 impl Measurement {
@@ -43,8 +45,17 @@ pub trait Probe {
     /// Names of the tracked quantities.
     fn invariants(&self) -> Vec<String>;
 
+    /// Which of the tracked quantities should stay what they are.
+    fn conserved(&self) -> Vec<bool> {
+        vec![true; self.invariants().len()]
+    }
+
     /// Names of the gaps.
     fn gaps(&self) -> Vec<String>;
+
+    /// Whether something does work on the system, so that its energy may rise: forces that no potential gives, and whatever
+    /// depends on time.
+    fn is_driven(&self) -> bool;
 
     /// Time of a state.
     fn time(&self, state: &Self::State) -> f64;
@@ -92,6 +103,12 @@ impl<'a> SystemProbe<'a> {
         equalities.gradients(q, t, gradients);
         equalities.velocities(q, t, gradients, v, rows);
         out.velocity_residual = larger(out.velocity_residual, largest(rows));
+        for i in 0..equalities.len() {
+            let gradient = &gradients[equalities.span(i)];
+            let columns = equalities.columns(i).iter().zip(gradient);
+            let speed = columns.map(|(&k, g)| (g * v[k]).abs()).sum();
+            out.velocity_scale = larger(out.velocity_scale, speed);
+        }
     }
 }
 
@@ -102,8 +119,19 @@ impl Probe for SystemProbe<'_> {
         self.system.invariants().iter().map(|i| i.name.clone()).collect()
     }
 
+    fn conserved(&self) -> Vec<bool> {
+        self.system.invariants().iter().map(|i| i.conserved).collect()
+    }
+
     fn gaps(&self) -> Vec<String> {
         self.system.inequalities().names().to_vec()
+    }
+
+    fn is_driven(&self) -> bool {
+        let system = self.system;
+        let modes = system.switching().map_or(&[][..], Switching::all_rows);
+        let rows = [system.potential(), system.equalities(), system.inequalities()];
+        !system.forces().is_empty() || rows.into_iter().chain(modes).any(Rows::is_rheonomic)
     }
 
     fn time(&self, state: &State) -> f64 {
@@ -119,7 +147,7 @@ impl Probe for SystemProbe<'_> {
         out.invariants.extend(self.system.invariants().iter().map(|i| i.value(q, p)));
         out.gaps.resize(self.system.inequalities().len(), 0.0);
         self.system.inequalities().values(q, *t, &mut out.gaps);
-        (out.position_residual, out.velocity_residual) = (0.0, 0.0);
+        (out.position_residual, out.velocity_residual, out.velocity_scale) = (0.0, 0.0, 0.0);
         let system = self.system;
         self.residuals(system.equalities(), q, *t, v, out);
         if let Some(switching) = system.switching() {

@@ -52,6 +52,8 @@ pub struct System {
 pub struct Invariant {
     /// Name in tables and files.
     pub name: String,
+    /// Whether it should stay what it is: tables then speak of its drift.
+    pub conserved: bool,
     value: PhaseFunction,
 }
 
@@ -69,7 +71,14 @@ impl Invariant {
         name: impl Into<String>,
         value: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), value: Box::new(value) }
+        Self { name: name.into(), conserved: true, value: Box::new(value) }
+    }
+
+    /// The same quantity as something to look at, that nothing conserves.
+    #[must_use]
+    pub fn observed(mut self) -> Self {
+        self.conserved = false;
+        self
     }
 
     /// Total momentum $\sum p_i$ over the given coordinates.
@@ -236,6 +245,55 @@ impl System {
     pub fn with_invariant(mut self, invariant: Invariant) -> Self {
         self.invariants.push(invariant);
         self
+    }
+
+    /// Whether symmetry protects a momentum $J = \xi(q) \cdot p$, linear in $p$: whether potential, forces and constraints do no work
+    /// along $\xi$, at $q$ and at a point beside it.
+    ///
+    /// That $\xi$ moves the system without changing its kinetic energy, as translations and rotations of the whole do, is not asked.
+    pub fn protects(&self, momentum: &Invariant, q: &[f64], t: f64) -> bool {
+        let n = self.dimension();
+        let size = q.iter().fold(0.0_f64, |a, b| a.max(b.abs())).max(f64::MIN_POSITIVE);
+        // Any point will do that no symmetry singles out.
+        let beside =
+            q.iter().enumerate().map(|(i, x)| x + 0.1 * size * (1.7 * i as f64 + 0.3).sin());
+        let beside: Vec<f64> = beside.collect();
+        let (mut unit, v) = (vec![0.0; n], vec![0.0; n]);
+        [q, &beside].into_iter().all(|q| {
+            let mut along = |i: usize| {
+                unit[i] = 1.0;
+                let entry = momentum.value(q, &unit);
+                unit[i] = 0.0;
+                entry
+            };
+            let xi: Vec<f64> = (0..n).map(&mut along).collect();
+            let idle = |columns: &[usize], force: &[f64]| {
+                let terms = columns.iter().zip(force).map(|(&k, f)| f * xi[k]);
+                let (sum, scale) = terms.fold((0.0, 0.0), |(s, a), x| (s + x, a + x.abs()));
+                sum.abs() <= 1e-9 * scale
+            };
+            // Terms of the potential may balance each other only as a whole.
+            let mut slope = vec![0.0; n];
+            let mut gradients = vec![0.0; self.potential.entries()];
+            self.potential.gradients(q, t, &mut gradients);
+            let ones = vec![1.0; self.potential.len()];
+            self.potential.add_transposed(&gradients, &ones, 1.0, &mut slope);
+            let all: Vec<usize> = (0..n).collect();
+            let forces = self.forces.iter().all(|force| {
+                let mut block = vec![0.0; force.coordinates().len()];
+                force.force(q, &v, t, &mut block);
+                idle(force.coordinates(), &block)
+            });
+            let rows = |rows: &Rows| {
+                let mut gradients = vec![0.0; rows.entries()];
+                rows.gradients(q, t, &mut gradients);
+                (0..rows.len()).all(|i| idle(rows.columns(i), &gradients[rows.span(i)]))
+            };
+            let modes = self.switching.as_ref().map_or(&[][..], Switching::all_rows);
+            idle(&all, &slope)
+                && forces
+                && [&self.equalities, &self.inequalities].into_iter().chain(modes).all(rows)
+        })
     }
 
     /// Replaces potential and equalities, both on the coordinates of this system.

@@ -134,11 +134,12 @@ impl Account {
     }
 }
 
-/// A band as it stands in the JSON.
+/// A band as it stands in the JSON; `drift` is the older name of `deviation`.
 pub(crate) fn band(band: &Band) -> Value {
+    let deviation = band.deviation();
     json!({
         "start": band.start, "min": band.min, "max": band.max, "end": band.end,
-        "drift": band.drift(), "width": band.width(),
+        "deviation": deviation, "trend": band.trend(), "drift": deviation, "width": band.width(),
     })
 }
 

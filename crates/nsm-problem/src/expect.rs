@@ -74,13 +74,22 @@ impl Expectation {
         Ok(expectation)
     }
 
-    /// Whether the condition decides about the failure of a run, which then is no failure of the suite.
-    pub(crate) fn foresees(&self, result: &RunResult) -> bool {
+    /// Whether the condition decides about the failure of a run (`failed`) or its warnings (`warnings`), which then are none of the
+    /// suite.
+    pub(crate) fn foresees(&self, what: &str, result: &RunResult) -> bool {
+        let names = |path: &str| {
+            path.strip_prefix(what)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
         self.check.names().iter().any(|name| match name.strip_prefix("runs.") {
-            None => *name == "failed" && self.concerns(result),
+            None => names(name) && self.concerns(result),
             Some(path) => {
                 let of = result.family.as_deref().unwrap_or(&result.name);
-                path.strip_prefix(of).is_some_and(|rest| rest.ends_with(".failed"))
+                let rest = path.strip_prefix(of).map(|rest| match rest.split_once(']') {
+                    Some((index, rest)) if index.starts_with('[') => rest,
+                    _ => rest,
+                });
+                rest.and_then(|rest| rest.strip_prefix('.')).is_some_and(names)
             }
         })
     }

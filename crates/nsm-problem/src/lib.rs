@@ -75,7 +75,7 @@ use std::path::Path;
 use account::Account;
 use nsm_constraints::multibody::{Mechanism, NodeId};
 use nsm_geom::Shape;
-use nsm_model::{Probe, State, Stepper, System, SystemProbe, run_steps};
+use nsm_model::{Probe, State, Stepper, System, SystemProbe, Warning, run_steps};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
 use parts::Parts;
 use read::{read_output, read_picture, read_runs, read_subject, text_of};
@@ -340,7 +340,13 @@ impl Problem {
 
     /// Whether an expectation says that this run fails: then its failure is a result like others.
     pub fn foresees_failure(&self, result: &RunResult) -> bool {
-        self.expectations.iter().any(|e| e.foresees(result))
+        self.expectations.iter().any(|e| e.foresees("failed", result))
+    }
+
+    /// The warnings of a run, unless an expectation speaks of them: then they are a result like others.
+    pub fn unforeseen_warnings(&self, result: &RunResult) -> Vec<Warning> {
+        let foreseen = self.expectations.iter().any(|e| e.foresees("warnings", result));
+        if foreseen { Vec::new() } else { result.ledger.warnings() }
     }
 }
 

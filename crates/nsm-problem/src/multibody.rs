@@ -60,15 +60,17 @@ pub(crate) fn read_mechanism(
     let hanging = set_root_velocities(&mut mechanism, given)?;
     let place = reader.place();
     let (system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
-    let mut system = with_tracked(with_momenta(system, &mechanism), &mechanism, reader)?;
     let mut parties: Vec<String> = mechanism.nodes().map(|(name, _)| name.to_owned()).collect();
     parties.extend(planes.iter().map(|(name, _)| name.clone()));
     let contacts = Contacts::read(reader, &parties)?.with_own(own);
     // Shapes are drawn; where a file says nothing of contacts they are no more than that.
-    if contacts.said || !planes.is_empty() {
-        system = with_contacts(system, &mechanism, &shapes, &planes, &contacts)
-            .map_err(|e| place.system(&e))?;
-    }
+    let system = if contacts.said || !planes.is_empty() {
+        with_contacts(system, &mechanism, &shapes, &planes, &contacts)
+            .map_err(|e| place.system(&e))?
+    } else {
+        system
+    };
+    let system = with_tracked(with_momenta(system, &mechanism, &state), &mechanism, reader)?;
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
             "`{}` hangs on joints and has a velocity of its own: give rates of joints or velocities of such bodies, not both",
@@ -160,22 +162,29 @@ pub(crate) fn free_bodies(
         world.plane_names().map(str::to_owned).zip(world.planes().iter().copied()).collect();
     let system = with_contacts(system, &mechanism, &shapes, &planes, contacts)?;
     check_start(&system, &state, Tolerance::default())?;
-    let system = with_momenta(system, &mechanism);
+    let system = with_momenta(system, &mechanism, &state);
     Ok((mechanism, system, state))
 }
 
-/// Tracks the momentum `px` to `pz` and the angular momentum `Lx` to `Lz` about the origin, of all parts together.
-fn with_momenta(mut system: System, mechanism: &Mechanism) -> System {
+/// Tracks the momentum `px` to `pz` and the angular momentum `Lx` to `Lz` about the origin, of all parts together; those that
+/// gravity, a load or a joint to the ground changes are no invariants.
+fn with_momenta(mut system: System, mechanism: &Mechanism, start: &State) -> System {
+    let judged = |system: &System, momentum: Invariant| {
+        let protected = system.protects(&momentum, &start.q, start.t);
+        if protected { momentum } else { momentum.observed() }
+    };
     let mechanism = Arc::new(mechanism.clone());
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
         let whole = Arc::clone(&mechanism);
         let momentum = move |_: &[f64], p: &[f64]| whole.linear_momentum(p)[k];
-        system = system.with_invariant(Invariant::new(format!("p{axis}"), momentum));
+        let momentum = judged(&system, Invariant::new(format!("p{axis}"), momentum));
+        system = system.with_invariant(momentum);
     }
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
         let whole = Arc::clone(&mechanism);
         let momentum = move |q: &[f64], p: &[f64]| whole.angular_momentum(q, p)[k];
-        system = system.with_invariant(Invariant::new(format!("L{axis}"), momentum));
+        let momentum = judged(&system, Invariant::new(format!("L{axis}"), momentum));
+        system = system.with_invariant(momentum);
     }
     system
 }
@@ -205,7 +214,7 @@ fn with_tracked(
             };
             let name =
                 if kind.freedoms() == 1 { word.clone() } else { format!("{word}_{}", k + 1) };
-            system = system.with_invariant(Invariant::new(name, reading));
+            system = system.with_invariant(Invariant::new(name, reading).observed());
         }
     }
     Ok(system)

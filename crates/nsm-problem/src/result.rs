@@ -1,6 +1,6 @@
 //! What a run gives: the ledger, the recording, and the JSON that the contract promises.
 
-use nsm_model::Ledger;
+use nsm_model::{Ledger, Warning};
 use serde_json::{Map, Value, json};
 
 use super::account::band;
@@ -59,7 +59,23 @@ impl RunResult {
             // Long runs have many: they are written down only where someone asks.
             return lookup(&json!({ "event_records": self.event_records() }), path);
         }
-        lookup(&self.summary, path)
+        match path.strip_prefix("warnings") {
+            Some("") => Ok(self.count_warnings(|_| true)),
+            Some(rest) if rest.starts_with('.') => {
+                let kind = &rest[1..];
+                if Warning::KINDS.contains(&kind) {
+                    return Ok(self.count_warnings(|w| w.kind() == kind));
+                }
+                let known = Warning::KINDS.join(", ");
+                Err(format!("there are no warnings of the kind `{kind}`, but of {known}"))
+            }
+            _ => lookup(&self.summary, path),
+        }
+    }
+
+    /// How many warnings there are of those asked for.
+    fn count_warnings(&self, asked: impl Fn(&Warning) -> bool) -> Figure {
+        Figure::Number(self.ledger.warnings().iter().filter(|w| asked(w)).count() as f64)
     }
 
     /// Events that happened and are not kept in full.
@@ -100,8 +116,19 @@ impl RunResult {
 
 /// What the ledger and the recording say, and the last good state.
 pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> Value {
-    let invariants: Map<String, Value> =
-        ledger.invariants.iter().map(|(name, b)| (name.clone(), band(b))).collect();
+    let invariants: Map<String, Value> = ledger
+        .invariants
+        .iter()
+        .zip(&ledger.conserved)
+        .map(|((name, b), &conserved)| {
+            let mut object = band(b);
+            object["conserved"] = json!(conserved);
+            (name.clone(), object)
+        })
+        .collect();
+    let warning =
+        |w: &Warning| json!({ "kind": w.kind(), "message": w.to_string(), "value": w.value() });
+    let warnings: Vec<Value> = ledger.warnings().iter().map(warning).collect();
     let mut object = json!({
         "steps": ledger.steps,
         "events": ledger.events,
@@ -115,6 +142,7 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
         "final": last,
         "event_times": recording.event_times,
+        "warnings": warnings,
     });
     if let Some((min, max)) = ledger.projection {
         let total = ledger.projected_energy;

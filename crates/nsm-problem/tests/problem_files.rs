@@ -115,7 +115,7 @@ fn a_rigid_body_from_the_contract_runs() {
     assert_eq!(times.len(), 3);
     assert!((times[0] - 2.649).abs() < 2e-3);
     assert_eq!(json["final"]["bodies"]["ellipsoid"]["momentum"][0], 2.0);
-    assert!(result.ledger.energy.drift() < 1e-11);
+    assert!(result.ledger.energy.deviation() < 1e-11);
 }
 
 #[test]

@@ -13,7 +13,10 @@ use crate::{Document, page, table};
 pub fn text(found: &Comparison) -> String {
     let mut text = format!("{}, to t = {}\n\n", found.title, found.end);
     let _ = writeln!(text, "At step {}:", found.steps[found.base]);
-    text.push_str(&table::table(&ledgers(found).iter().collect::<Vec<_>>()));
+    let ledgers = ledgers(found);
+    let ledgers: Vec<_> = ledgers.iter().collect();
+    text.push_str(&table::table(&ledgers));
+    text.push_str(&table::warnings(&ledgers));
     let _ = writeln!(text, "\n{}", reference(found));
     text.push_str(&table::align(&errors(found)));
     for (name, why) in &found.refused {
@@ -95,8 +98,8 @@ fn plots(found: &Comparison) -> Vec<(&'static str, Vec<Curve>)> {
         ),
         (
             "energy",
-            curves("step", "energy drift", &|t| {
-                done(t).then(|| [t.result.step, t.result.ledger.energy.drift()])
+            curves("step", "energy deviation", &|t| {
+                done(t).then(|| [t.result.step, t.result.ledger.energy.deviation()])
             }),
         ),
         (
@@ -137,8 +140,14 @@ fn html(found: &Comparison, panels: &str) -> String {
     body.push_str(&numbers(&errors[0], &errors[1..]));
     let _ = write!(body, "<div class=\"plots\">{panels}</div>");
     let _ = write!(body, "<h2>Ledgers at step {}</h2>", found.steps[found.base]);
-    let (heads, rows) = table::cells(&ledgers(found).iter().collect::<Vec<_>>());
+    let ledgers = ledgers(found);
+    let ledgers: Vec<_> = ledgers.iter().collect();
+    let (heads, rows) = table::cells(&ledgers);
     body.push_str(&numbers(&heads, &rows));
+    let warnings = table::warnings(&ledgers);
+    if !warnings.is_empty() {
+        let _ = write!(body, "<pre class=\"failure\">{}</pre>", escape(warnings.trim_end()));
+    }
     if !found.refused.is_empty() {
         body.push_str("<h2>Methods that do not fit</h2><ul>");
         for (name, why) in &found.refused {
@@ -155,16 +164,18 @@ pub fn json(found: &Comparison) -> Value {
         let r = &t.result;
         let ledger = &r.ledger;
         let drifts: Map<String, Value> =
-            ledger.invariants.iter().map(|(n, b)| (n.clone(), json!(b.drift()))).collect();
+            ledger.invariants.iter().map(|(n, b)| (n.clone(), json!(b.deviation()))).collect();
         json!({
             "step": r.step, "steps": ledger.steps, "events": ledger.events,
             "error": t.error, "order": t.order,
             "energy": { "start": ledger.energy.start, "min": ledger.energy.min, "max": ledger.energy.max,
-                        "end": ledger.energy.end, "drift": ledger.energy.drift() },
+                        "end": ledger.energy.end, "deviation": ledger.energy.deviation(),
+                        "trend": ledger.energy.trend(), "drift": ledger.energy.deviation() },
             "invariants": drifts, "penetration": ledger.penetration,
             "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
             "seconds": r.seconds, "seconds_per_step": r.seconds.map(|s| s / ledger.steps.max(1) as f64),
             "failure": r.failure,
+            "warnings": r.summary["warnings"],
         })
     };
     let methods: Map<String, Value> = found

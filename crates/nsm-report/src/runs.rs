@@ -54,6 +54,10 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures:
             );
         }
     }
+    let warnings = table::warnings(&results.iter().collect::<Vec<_>>());
+    if !warnings.is_empty() {
+        let _ = write!(body, "<pre class=\"failure\">{}</pre>", escape(warnings.trim_end()));
+    }
     let scenes: Vec<(String, Scene)> =
         shown(results, FILMED).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
     body.push_str(&viewer::figure(&scenes, FILM_CAPTION).unwrap_or_default());

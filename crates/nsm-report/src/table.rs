@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use nsm_model::Band;
 use nsm_problem::RunResult;
 
 use crate::plot::escape;
@@ -19,6 +20,17 @@ pub fn cells(results: &[&RunResult]) -> (Vec<String>, Vec<Vec<String>>) {
     (heads, cells)
 }
 
+/// The warnings of runs, one a line; empty if all is well.
+pub fn warnings(results: &[&RunResult]) -> String {
+    let mut text = String::new();
+    for result in results {
+        for warning in result.ledger.warnings() {
+            let _ = writeln!(text, "WARNING {}: {warning}", result.name);
+        }
+    }
+    text
+}
+
 fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = vec![row("", results, |r| r.name.clone())];
     rows.push(row("method", results, |r| r.method.clone()));
@@ -34,7 +46,8 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
     rows.push(row("E smallest", results, |r| figure(r.ledger.energy.min)));
     rows.push(row("E largest", results, |r| figure(r.ledger.energy.max)));
     rows.push(row("E at the end", results, |r| figure(r.ledger.energy.end)));
-    rows.push(row("E drift", results, |r| small(r.ledger.energy.drift())));
+    rows.push(row("E deviation", results, |r| small(r.ledger.energy.deviation())));
+    rows.push(row("E drift", results, |r| small(r.ledger.energy.trend())));
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in results.iter().flat_map(|r| &r.ledger.invariants) {
         if !names.contains(&name.as_str()) {
@@ -42,9 +55,23 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
         }
     }
     for name in names {
-        let drift =
-            |r: &RunResult| r.ledger.invariant(name).map_or("-".into(), |b| small(b.drift()));
-        rows.push(row(&format!("{name} drift"), results, drift));
+        let band = |r: &RunResult, figure: &dyn Fn(&Band) -> String| {
+            r.ledger.invariant(name).map_or("-".into(), figure)
+        };
+        let is_conserved = |r: &&RunResult| {
+            let mut flags = r.ledger.invariants.iter().zip(&r.ledger.conserved);
+            flags.any(|((n, _), conserved)| n == name && *conserved)
+        };
+        if results.iter().any(is_conserved) {
+            let deviation = |r: &RunResult| band(r, &|b| small(b.deviation()));
+            rows.push(row(&format!("{name} deviation"), results, deviation));
+            let drift = |r: &RunResult| band(r, &|b| small(b.trend()));
+            rows.push(row(&format!("{name} drift"), results, drift));
+        } else {
+            // Nothing conserves it: what it did is no error.
+            let range = |b: &Band| format!("{} … {}", number(b.min), number(b.max));
+            rows.push(row(name, results, |r| band(r, &range)));
+        }
     }
     rows.push(row("penetration", results, |r| match &r.ledger.deepest {
         Some(gap) => format!("{} ({gap})", small(r.ledger.penetration)),
@@ -58,6 +85,7 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
         }));
     }
     rows.push(row("events", results, |r| r.ledger.events.to_string()));
+    rows.push(row("warnings", results, |r| r.ledger.warnings().len().to_string()));
     rows.push(row("time per step", results, |r| {
         r.seconds.map_or("-".into(), |s| duration(s / r.ledger.steps.max(1) as f64))
     }));

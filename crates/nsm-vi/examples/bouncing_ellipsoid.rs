@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let run = run_steps(&mut stepper, &mut RigidProbe::new(&world), &mut state, 100_000, &mut ())?;
     println!("then 10⁵ steps with {} impacts:", run.ledger.events);
-    println!("  largest energy error  {:9.2e}", run.ledger.energy.drift());
+    println!("  largest energy error  {:9.2e}", run.ledger.energy.deviation());
     println!("  deepest penetration   {:9.2e}", run.ledger.penetration);
     println!("  |RᵀR − I|             {:9.2e}", run.ledger.position_residual);
     Ok(())

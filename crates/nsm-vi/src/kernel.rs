@@ -29,7 +29,7 @@ pub(crate) struct Kernel<'a> {
     /// The new momentum, and its velocity.
     pub(crate) p: Vec<f64>,
     v: Vec<f64>,
-    clock: Clock,
+    pub(crate) clock: Clock,
 }
 
 impl<'a> Kernel<'a> {

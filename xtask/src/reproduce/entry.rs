@@ -226,6 +226,14 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     let mut failed = results.iter().filter(|r| !problem.foresees_failure(r));
     entry.failure =
         failed.find_map(|r| r.failure.as_ref().map(|why| format!("{} failed at {why}", r.name)));
+    if entry.failure.is_none() {
+        let unforeseen = |r: &RunResult| {
+            let warnings = problem.unforeseen_warnings(r);
+            let what = "warns, and no expectation speaks of `warnings`";
+            warnings.first().map(|w| format!("{} {what}: {w}", r.name))
+        };
+        entry.failure = results.iter().find_map(unforeseen);
+    }
     entry.claims = verdicts.into_iter().map(claim).collect();
     if effort == Effort::Quick && entry.claims.is_empty() && entry.failure.is_none() {
         entry.missing = Some("its runs are too long for --quick".to_owned());

@@ -95,7 +95,7 @@ fn direct_methods(_: Effort) -> Result<Findings, ScenarioError> {
             .completed()?;
     findings.check(
         "GVI: energy drift over 200 s",
-        long.ledger.energy.drift(),
+        long.ledger.energy.deviation(),
         Expected::AtMost(1e-12),
     );
     findings.check("GVI: penetration", long.ledger.penetration, Expected::AtMost(0.0));

@@ -94,7 +94,7 @@ fn repredicted(_: Effort) -> Result<Findings, ScenarioError> {
         );
         findings.check(
             format!("energy drift, h = {h}"),
-            trace.ledger.energy.drift(),
+            trace.ledger.energy.deviation(),
             Expected::AtMost(band),
         );
         findings.curve(format!("h = {h}"), ("t", "energy"), trace.energy);

@@ -83,7 +83,11 @@ fn hybrid(_: Effort) -> Result<Findings, ScenarioError> {
     let mut findings = Findings::default();
     findings.check("lowest energy", trace.ledger.energy.min, Expected::Near(4.487, 1e-2));
     findings.check("highest energy", trace.ledger.energy.max, Expected::Near(4.613, 1e-2));
-    findings.check("drift of angular momentum", trace.tracked().drift(), Expected::AtMost(2e-12));
+    findings.check(
+        "drift of angular momentum",
+        trace.tracked().deviation(),
+        Expected::AtMost(2e-12),
+    );
     trace.draw(&mut findings, "hybrid");
     Ok(findings)
 }
@@ -98,7 +102,11 @@ fn gvi(_: Effort) -> Result<Findings, ScenarioError> {
         findings.check(format!("lowest energy, {span}"), window.min, Expected::Near(4.5016, 1e-3));
         findings.check(format!("highest energy, {span}"), window.max, Expected::Near(4.6127, 1e-3));
     }
-    findings.check("drift of angular momentum", trace.tracked().drift(), Expected::AtMost(1e-12));
+    findings.check(
+        "drift of angular momentum",
+        trace.tracked().deviation(),
+        Expected::AtMost(1e-12),
+    );
     findings.check("penetration", trace.ledger.penetration, Expected::AtMost(0.0));
     trace.draw(&mut findings, "GVI");
     Ok(findings)

@@ -69,7 +69,7 @@ fn gvi(effort: Effort) -> Result<Findings, ScenarioError> {
             Expected::Near(128.438, 5e-3),
         );
     }
-    findings.check("drift of C in 100 000 s", trace.tracked().drift(), Expected::AtMost(1e-9));
+    findings.check("drift of C in 100 000 s", trace.tracked().deviation(), Expected::AtMost(1e-9));
     findings.check("penetration", trace.ledger.penetration, Expected::AtMost(0.0));
     trace.draw(&mut findings, "GVI");
 

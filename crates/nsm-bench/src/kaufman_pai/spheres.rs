@@ -79,7 +79,11 @@ fn smooth(_: Effort) -> Result<Findings, ScenarioError> {
     let mut findings = Findings::default();
     findings.check("lowest energy", trace.ledger.energy.min, Expected::Near(3.866, 1e-3));
     findings.check("highest energy", trace.ledger.energy.max, Expected::Near(4.004, 1e-3));
-    findings.check("drift of angular momentum", trace.tracked().drift(), Expected::AtMost(1e-12));
+    findings.check(
+        "drift of angular momentum",
+        trace.tracked().deviation(),
+        Expected::AtMost(1e-12),
+    );
     findings.check("penetration", trace.ledger.penetration, Expected::AtMost(1e-14));
     trace.draw(&mut findings, "DSI");
     Ok(findings)
@@ -102,7 +106,7 @@ fn leave(_: Effort) -> Result<Findings, ScenarioError> {
             lowest,
             Expected::Within(low, high),
         );
-        let drift = trace.tracked().drift();
+        let drift = trace.tracked().deviation();
         findings.check(
             format!("drift of angular momentum, h = {h}"),
             drift,
@@ -139,7 +143,11 @@ fn mixed(_: Effort) -> Result<Findings, ScenarioError> {
     let mut findings = Findings::default();
     findings.check("lowest energy", trace.ledger.energy.min, Expected::Near(3.437, 1e-3));
     findings.check("highest energy", trace.ledger.energy.max, Expected::Near(3.637, 1e-3));
-    findings.check("drift of angular momentum", trace.tracked().drift(), Expected::AtMost(1e-12));
+    findings.check(
+        "drift of angular momentum",
+        trace.tracked().deviation(),
+        Expected::AtMost(1e-12),
+    );
     findings.check("penetration of particle 1", trace.depth[0], Expected::Near(0.0012, 1e-4));
     findings.check("penetration of particle 2", trace.depth[1], Expected::AtMost(2e-15));
     let mut gap = [0.0; 2];

@@ -58,7 +58,11 @@ fn room(effort: Effort) -> Result<Findings, ScenarioError> {
     let steps = if effort == Effort::Full { 1_000_000 } else { 100_000 };
     let run = run(&Lgvci::default(), &world, from, H, steps)?;
     let energy = run.ledger.energy;
-    found.check("relative energy error", energy.drift() / energy.start, Expected::AtMost(1e-12));
+    found.check(
+        "relative energy error",
+        energy.deviation() / energy.start,
+        Expected::AtMost(1e-12),
+    );
     found.check("penetration", run.ledger.penetration, Expected::AtMost(0.0));
     found.check("|RᵀR − I|", run.ledger.position_residual, Expected::AtMost(1e-12));
     found.check(
@@ -96,7 +100,7 @@ fn ties(_: Effort) -> Result<Findings, ScenarioError> {
         );
         found.check(
             format!("{name}: energy error"),
-            run.ledger.energy.drift(),
+            run.ledger.energy.deviation(),
             Expected::AtMost(1e-11),
         );
     }
@@ -112,7 +116,11 @@ fn tetrahedron(_: Effort) -> Result<Findings, ScenarioError> {
     from.bodies[0].pi = Vec3::new(0.4, -0.4, 0.4);
     let run = run(&Lgvci::default(), &world, from, 1e-3, 100_000)?;
     let energy = run.ledger.energy;
-    found.check("relative energy error", energy.drift() / energy.start, Expected::AtMost(1e-12));
+    found.check(
+        "relative energy error",
+        energy.deviation() / energy.start,
+        Expected::AtMost(1e-12),
+    );
     found.check("penetration", run.ledger.penetration, Expected::AtMost(0.0));
     found.check("impacts in 100 s", run.times.len() as f64, Expected::Within(30.0, 300.0));
     Ok(found)

@@ -91,7 +91,7 @@ fn default_energy(_: Effort) -> Result<Findings, ScenarioError> {
         let bound = if case == Case::II { 5e-9 } else { 1e-11 };
         found.check(
             format!("{name}: largest energy error"),
-            run.ledger.energy.drift(),
+            run.ledger.energy.deviation(),
             Expected::AtMost(bound),
         );
         found.check(format!("{name}: penetration"), run.ledger.penetration, Expected::AtMost(0.0));
@@ -112,7 +112,11 @@ fn paper_energy(_: Effort) -> Result<Findings, ScenarioError> {
     ] {
         let run = run(&Lgvci::paper(), &case.world()?, start(), H, 100_000)?;
         let name = format!("case {}", case.name());
-        found.check(format!("{name}: E − E₀ at the end"), run.drift(), Expected::Within(low, high));
+        found.check(
+            format!("{name}: E − E₀ at the end"),
+            run.drift(),
+            Expected::Within(low, high),
+        );
         if case != Case::II {
             found.curve(name, ("t", "E − E₀"), thin(&run.energy_error, H));
         }
@@ -146,7 +150,7 @@ fn tolerances(_: Effort) -> Result<Findings, ScenarioError> {
         let newton = Newton { tolerance, polish, economical: false, limit: 50 };
         let flow = Lgvi { newton, retraction: Retraction::Exponential, ..Lgvi::default() };
         let method = Lgvci { flow, ..Lgvci::default() };
-        run(&method, &world, start(), H, 100_000).map(|run| run.ledger.energy.drift())
+        run(&method, &world, start(), H, 100_000).map(|run| run.ledger.energy.deviation())
     };
     let mut points = Vec::new();
     for (tolerance, low, high) in

@@ -66,7 +66,7 @@ fn corrected(_: Effort) -> Result<Findings, ScenarioError> {
         );
         found.check(
             format!("{name}: largest energy error"),
-            run.ledger.energy.drift(),
+            run.ledger.energy.deviation(),
             Expected::AtMost(1e-11),
         );
         found.curve(name, ("t", "E − E₀"), thin(&run.energy_error, H));

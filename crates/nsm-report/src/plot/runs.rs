@@ -67,7 +67,7 @@ fn conserved(file: &str, column: &str, results: &[&RunResult]) -> Plot {
         if column == "E" { Some(&r.ledger.energy) } else { r.ledger.invariant(column) }
     });
     let tiny = bands.clone().count() > 0
-        && bands.into_iter().all(|b| b.drift() <= 1e-5 * b.start.abs().max(1e-12));
+        && bands.into_iter().all(|b| b.deviation() <= 1e-5 * b.start.abs().max(1e-12));
     let label = match (column, tiny) {
         ("E", false) => "energy".to_owned(),
         ("E", true) => "change of energy".to_owned(),

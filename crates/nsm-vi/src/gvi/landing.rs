@@ -106,7 +106,7 @@ impl<'a> Landing<'a> {
         report.iterations = self.flow.iterations;
         report.residual = self.flow.kernel.position.residual;
         report.closed = self.held.len();
-        state.t = t + h;
+        state.t = self.flow.kernel.clock.tick(t);
         state.q.copy_from_slice(&self.there.q);
         state.p.copy_from_slice(&self.there.p);
         state.v.copy_from_slice(&self.there.v);

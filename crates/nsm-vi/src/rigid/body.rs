@@ -182,6 +182,11 @@ impl RigidBody {
             .fold(-self.mass * gravity.dot(&centre), |sum, load| sum + load.potential(t, pose))
     }
 
+    /// Whether anything but gravity and contacts acts on it.
+    pub(super) fn has_loads(&self) -> bool {
+        !self.loads.is_empty()
+    }
+
     /// Whether anything acts on it that depends on its pose.
     #[inline]
     pub(super) fn is_loaded(&self) -> bool {

@@ -1,9 +1,9 @@
 //! Measures a world of rigid bodies for the ledger.
 
-use nsm_geom::so3;
+use nsm_geom::{Plane, so3};
 use nsm_model::{Measurement, Probe};
 
-use super::{RigidState, RigidWorld};
+use super::{RigidBody, RigidState, RigidWorld};
 
 /// The probe of a [`RigidWorld`]: energies, momenta and gaps.
 ///
@@ -32,9 +32,33 @@ impl Probe for RigidProbe<'_> {
         bodies.flat_map(|b| TRACKED.map(|what| format!("{}_{what}", b.name()))).collect()
     }
 
+    /// Momentum along an axis that neither gravity nor a plane pushes along, angular momentum about one that all of them are
+    /// parallel to; energies go from one form to the other.
+    fn conserved(&self) -> Vec<bool> {
+        let gravity = self.world.gravity();
+        let pushes =
+            || std::iter::once(gravity).chain(self.world.planes().iter().map(Plane::normal));
+        let across = |axis: usize| pushes().all(|f| f[axis] == 0.0);
+        let parallel = |axis: usize| pushes().all(|f| (0..3).all(|k| k == axis || f[k] == 0.0));
+        let body = |b: &RigidBody| {
+            let free = !b.has_loads();
+            let momentum = |axis| free && !b.is_pinned() && across(axis);
+            let angular = |axis| free && parallel(axis);
+            let [x, y, z] = [0, 1, 2].map(momentum);
+            let [lx, ly, lz] = [0, 1, 2].map(angular);
+            [x, y, z, lx, ly, lz, false, false]
+        };
+        self.world.bodies().iter().flat_map(body).collect()
+    }
+
     fn gaps(&self) -> Vec<String> {
         let contacts = self.world.bodies().len() * self.world.planes().len();
         (0..contacts).map(|contact| self.world.contact_name(contact)).collect()
+    }
+
+    /// A load may depend on time, or have no potential.
+    fn is_driven(&self) -> bool {
+        self.world.bodies().iter().any(RigidBody::has_loads)
     }
 
     fn time(&self, state: &RigidState) -> f64 {

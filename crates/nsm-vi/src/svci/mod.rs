@@ -23,7 +23,6 @@ mod thresholds;
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_reflect::Restitution;
 
-use crate::kernel::check_state;
 use crate::position::Hold;
 use crate::{Quadrature, Tolerances};
 use impact::Impact;
@@ -191,7 +190,7 @@ impl Stepper for SvciStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        check_state(self.flow.system, state)?;
+        self.flow.system.check_lengths(state)?;
         self.begin(state)?;
         let mut report = StepReport::default();
         let outcome = self.cross(state.t, &mut report);
@@ -204,7 +203,7 @@ impl Stepper for SvciStepper<'_> {
         report.iterations = self.flow.iterations;
         report.residual = self.flow.kernel.position.residual;
         report.closed = self.smooth.len();
-        state.t += self.h;
+        state.t = self.flow.kernel.clock.tick(state.t);
         self.here.t = state.t;
         state.q.copy_from_slice(&self.here.q);
         state.p.copy_from_slice(&self.here.p);

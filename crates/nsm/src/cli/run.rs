@@ -60,7 +60,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if args.json {
         say(&format!("{}\n", json(&problem, &results, &verdicts)))?;
     } else {
-        let mut text = table::table(&results.iter().collect::<Vec<_>>());
+        let shown: Vec<_> = results.iter().collect();
+        let mut text = table::table(&shown);
+        text += &table::warnings(&shown);
         text.extend(verdicts.iter().map(line));
         if saved.is_ok() {
             let _ = writeln!(text, "written to {}", folder.display());

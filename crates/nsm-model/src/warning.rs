@@ -1,0 +1,224 @@
+//! What a run that came to its end may still have done wrong: warnings, found in the ledger by one rule for all methods.
+//!
+//! Every bound is relative to the run's own scales, so that neither units nor the way a gap is written matter:
+//! - **energy**: without a source of work and with $e \le 1$ the energy never rises. Methods have a band of their own about the true energy;
+//!   warned of is a rise $\max_{s<t} E(t) - E(s)$ above half of the energy there is to exchange, $E_0 - \min V$, and a trend (least squares
+//!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide;
+//! - **penetration**: methods that capture impacts meet a contact up to one step late. Warned of is a depth of more than three times the
+//!   largest change of that gap in one step, and a depth that grew to twenty times its first value over a hundred steps in a row;
+//! - **crossed**: the same depth at a contact where no impact was ever booked: the method does not hold it;
+//! - **velocity residual**: a rate of an equality of more than a tenth of the speeds that enter it.
+
+use std::fmt;
+
+use crate::Ledger;
+
+/// Rise of the energy, as a fraction of the energy there is to exchange.
+const RISE: f64 = 0.5;
+/// Trend of the energy, as a fraction of the same.
+const TREND: f64 = 0.1;
+/// What rounding makes of the energy, as a fraction of its size.
+const ROUNDING: f64 = 1e-9;
+/// Depth, in changes of the gap over one step.
+const DEEP: f64 = 3.0;
+/// Steps in a row, and growth of the depth over them.
+const SINKING: (usize, f64) = (100, 20.0);
+/// Residual on velocity level, as a fraction of the speeds that enter it.
+const RESIDUAL: f64 = 0.1;
+
+/// One thing that a run did and its laws do not allow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// The energy rose, and nothing does work.
+    Energy {
+        /// By how much, from its lowest value on or by its trend.
+        rise: f64,
+        /// The energy there is to exchange, $E_0 - \min V$.
+        available: f64,
+    },
+    /// A contact was penetrated deeper than a late impact explains.
+    Penetration {
+        /// Its name.
+        contact: String,
+        /// How deep, in the units of the gap.
+        depth: f64,
+        /// The largest change of the gap in one step.
+        reach: f64,
+    },
+    /// A contact sinks: it is penetrated deeper from step to step.
+    Sinking {
+        /// Its name.
+        contact: String,
+        /// How deep in the end.
+        depth: f64,
+        /// How many steps in a row.
+        steps: usize,
+    },
+    /// A contact was crossed, and no impact was booked at it.
+    Crossed {
+        /// Its name.
+        contact: String,
+        /// How deep, in the units of the gap.
+        depth: f64,
+    },
+    /// Velocities have left the equality constraints.
+    VelocityResidual {
+        /// Largest rate of an equality.
+        residual: f64,
+        /// The speeds that enter it.
+        speed: f64,
+    },
+}
+
+impl Warning {
+    /// Every [kind](Self::kind) there is.
+    pub const KINDS: [&'static str; 5] =
+        ["energy", "penetration", "sinking", "crossed", "velocity"];
+
+    /// One word for it, the same in all releases.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Energy { .. } => "energy",
+            Self::Penetration { .. } => "penetration",
+            Self::Sinking { .. } => "sinking",
+            Self::Crossed { .. } => "crossed",
+            Self::VelocityResidual { .. } => "velocity",
+        }
+    }
+
+    /// The number that shows it, as a multiple of what it is measured by.
+    pub fn value(&self) -> f64 {
+        match self {
+            Self::Energy { rise, available } => rise / available,
+            Self::Penetration { depth, reach, .. } => depth / reach,
+            Self::Sinking { depth, .. } | Self::Crossed { depth, .. } => *depth,
+            Self::VelocityResidual { residual, speed } => residual / speed,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Energy { rise, available } => write!(
+                f,
+                "the energy rose by {rise:.3e}, and nothing does work (there are {available:.3e} to exchange): take a smaller step, or a method that is stable here"
+            ),
+            Self::Penetration { contact, depth, reach } => write!(
+                f,
+                "`{contact}` is penetrated by {depth:.3e}, while its gap changes by {reach:.3e} in a step at most: take a smaller step, or a method that holds contacts under load"
+            ),
+            Self::Sinking { contact, depth, steps } => write!(
+                f,
+                "`{contact}` sinks: it was penetrated for {steps} steps in a row, to {depth:.3e} and deeper from step to step: take a method that holds resting contacts"
+            ),
+            Self::Crossed { contact, depth } => write!(
+                f,
+                "`{contact}` was crossed by {depth:.3e} without an impact: this method does not hold it; take one that does, such as gvi"
+            ),
+            Self::VelocityResidual { residual, speed } => write!(
+                f,
+                "velocities leave the equality constraints: a rate of {residual:.3e} where speeds are {speed:.3e}: take a smaller step, more damping (`rho`), or a method that holds constraints on velocity level"
+            ),
+        }
+    }
+}
+
+impl Ledger {
+    /// What the run did and its laws do not allow; empty if all is well.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        warnings.extend(self.energy_warning());
+        let size = self.contacts.iter().map(|c| c.size).fold(0.0, f64::max);
+        for (contact, name) in self.contacts.iter().zip(self.gap_names()) {
+            warnings.extend(contact.warning(name, ROUNDING * size));
+        }
+        let (residual, speed) = (self.velocity_residual, self.velocity_scale);
+        if residual > RESIDUAL * speed {
+            warnings.push(Warning::VelocityResidual { residual, speed });
+        }
+        warnings
+    }
+
+    fn energy_warning(&self) -> Option<Warning> {
+        if self.driven {
+            return None;
+        }
+        let energy = &self.energy;
+        let size = energy.max.abs().max(energy.min.abs()).max(self.lowest_potential.abs());
+        let available = (energy.start - self.lowest_potential).max(0.0) + ROUNDING * size;
+        let (rise, trend) = (self.rise, energy.trend());
+        if rise > RISE * available {
+            return Some(Warning::Energy { rise, available });
+        }
+        (trend > TREND * available && rise > TREND * available)
+            .then_some(Warning::Energy { rise: trend, available })
+    }
+}
+
+/// What the account keeps of one contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ContactAccount {
+    gap: f64,
+    /// Largest size of the gap, and largest change in one step.
+    pub(crate) size: f64,
+    reach: f64,
+    /// Depth at the start, and how much deeper it came to be.
+    start: f64,
+    depth: f64,
+    /// Impacts booked.
+    pub(crate) events: usize,
+    /// Steps in a row below the surface up to now, and the depth at the first of them.
+    steps: usize,
+    first: f64,
+    /// In how many of them it went deeper.
+    deeper: usize,
+    /// Longest such row that sank, and the depth that it reached.
+    sank: (usize, f64),
+}
+
+impl ContactAccount {
+    pub(crate) fn new(gap: f64) -> Self {
+        Self { gap, size: gap.abs(), start: (-gap).max(0.0), ..Self::default() }
+    }
+
+    /// Takes in the gap after a step.
+    pub(crate) fn step(&mut self, gap: f64) {
+        self.reach = self.reach.max((gap - self.gap).abs());
+        self.size = self.size.max(gap.abs());
+        self.depth = self.depth.max(-gap - self.start);
+        let deeper = gap < self.gap;
+        self.gap = gap;
+        if gap >= 0.0 {
+            self.steps = 0;
+            return;
+        }
+        self.steps += 1;
+        if self.steps == 1 {
+            (self.first, self.deeper) = (-gap, 0);
+        }
+        self.deeper += usize::from(deeper);
+        let (least, growth) = SINKING;
+        let sinks = 10 * self.deeper > 9 * self.steps && -gap > growth * self.first;
+        if sinks && self.steps >= least && self.steps > self.sank.0 {
+            self.sank = (self.steps, -gap);
+        }
+    }
+
+    /// What is wrong with this contact, if gaps of the size `noise` are rounding.
+    fn warning(&self, name: &str, noise: f64) -> Option<Warning> {
+        let contact = name.to_owned();
+        let &Self { depth, reach, events, sank: (steps, sunk), .. } = self;
+        if depth <= noise {
+            return None;
+        }
+        if depth > DEEP * reach {
+            return Some(if events == 0 {
+                Warning::Crossed { contact, depth }
+            } else {
+                Warning::Penetration { contact, depth, reach }
+            });
+        }
+        (steps > 0).then_some(Warning::Sinking { contact, depth: sunk, steps })
+    }
+}
