@@ -9,7 +9,7 @@
 
 use nsm_constraints::{Field, Rows, Switching};
 
-use crate::{Force, Mass, SystemError, VariableMass};
+use crate::{Force, Mass, State, SystemError, VariableMass, project_start};
 
 /// A mechanical system in coordinates $q \in \mathbb{R}^n$.
 ///
@@ -248,18 +248,22 @@ impl System {
     }
 
     /// Whether symmetry protects a momentum $J = \xi(q) \cdot p$, linear in $p$: whether potential, forces and constraints do no work
-    /// along $\xi$, at $q$ and at a point beside it.
+    /// along $\xi$, at the start and at a point beside it that keeps the equalities.
     ///
     /// That $\xi$ moves the system without changing its kinetic energy, as translations and rotations of the whole do, is not asked.
-    pub fn protects(&self, momentum: &Invariant, q: &[f64], t: f64) -> bool {
-        let n = self.dimension();
+    pub fn protects(&self, momentum: &Invariant, start: &State) -> bool {
+        let (n, t, q) = (self.dimension(), start.t, &start.q);
         let size = q.iter().fold(0.0_f64, |a, b| a.max(b.abs())).max(f64::MIN_POSITIVE);
         // Any point will do that no symmetry singles out.
-        let beside =
-            q.iter().enumerate().map(|(i, x)| x + 0.1 * size * (1.7 * i as f64 + 0.3).sin());
-        let beside: Vec<f64> = beside.collect();
+        let mut beside = start.clone();
+        for (i, x) in beside.q.iter_mut().enumerate() {
+            *x += 0.05 * size * (1.7 * i as f64 + 0.3).sin();
+        }
+        if project_start(self, &mut beside).is_err() {
+            beside.clone_from(start);
+        }
         let (mut unit, v) = (vec![0.0; n], vec![0.0; n]);
-        [q, &beside].into_iter().all(|q| {
+        [q, &beside.q].into_iter().all(|q| {
             let mut along = |i: usize| {
                 unit[i] = 1.0;
                 let entry = momentum.value(q, &unit);
@@ -270,7 +274,7 @@ impl System {
             let idle = |columns: &[usize], force: &[f64]| {
                 let terms = columns.iter().zip(force).map(|(&k, f)| f * xi[k]);
                 let (sum, scale) = terms.fold((0.0, 0.0), |(s, a), x| (s + x, a + x.abs()));
-                sum.abs() <= 1e-9 * scale
+                sum.abs() <= 1e-7 * scale
             };
             // Terms of the potential may balance each other only as a whole.
             let mut slope = vec![0.0; n];

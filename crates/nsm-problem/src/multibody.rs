@@ -170,7 +170,7 @@ pub(crate) fn free_bodies(
 /// gravity, a load or a joint to the ground changes are no invariants.
 fn with_momenta(mut system: System, mechanism: &Mechanism, start: &State) -> System {
     let judged = |system: &System, momentum: Invariant| {
-        let protected = system.protects(&momentum, &start.q, start.t);
+        let protected = system.protects(&momentum, start);
         if protected { momentum } else { momentum.observed() }
     };
     let mechanism = Arc::new(mechanism.clone());

@@ -3,7 +3,7 @@
 mod common;
 
 use common::message;
-use nsm_problem::{Problem, Watch};
+use nsm_problem::{Problem, RunResult, Watch};
 
 const POGO: &str = r#"
 title  = "Pogo stick"
@@ -329,4 +329,84 @@ fn every_problem_file_of_the_suite_can_be_read() {
         }
     }
     assert!(read >= 10, "only {read} files");
+}
+
+#[test]
+fn a_contact_that_the_method_does_not_hold_is_named_by_a_warning() {
+    let problem = Problem::parse(
+        r#"
+        title = "Ball"
+        [system]
+        coordinates = ["y"]
+        mass        = [1]
+        potential   = "9.8*y"
+        inequality  = { floor = "y" }
+        [start]
+        q = [1]
+        [[run]]
+        name   = "through"
+        method = "dsi"
+        step   = 0.01
+        end    = 3.0
+        [[run]]
+        name   = "bounces"
+        method = "gvi"
+        step   = 0.01
+        end    = 3.0
+        [[expect]]
+        run   = "through"
+        check = "warnings == 1 && warnings.crossed == 1"
+        "#,
+    )
+    .unwrap();
+    let results: Vec<RunResult> =
+        problem.runs.iter().map(|r| problem.execute(r, None, Watch::default()).unwrap()).collect();
+    assert_eq!(results[0].summary["warnings"][0]["kind"], "crossed");
+    assert_eq!(results[1].summary["warnings"], serde_json::json!([]));
+    assert!(problem.judge(&results).unwrap().iter().all(|v| v.holds));
+    assert!(problem.unforeseen_warnings(&results[0]).is_empty());
+    let unsaid = results[0].ledger.warnings();
+    assert!(unsaid[0].to_string().contains("`floor` was crossed"), "{}", unsaid[0]);
+}
+
+#[test]
+fn momenta_of_a_grounded_linkage_are_looked_at_and_those_of_a_free_one_conserved() {
+    let file = |joint: &str, gravity: &str| {
+        let text = format!(
+            r#"
+            title   = "Rods"
+            gravity = {gravity}
+            [[body]]
+            name     = "rod"
+            mass     = 1
+            inertia  = [0.1, 0.1, 0.1]
+            position = [0, 0, 1]
+            [[body]]
+            name     = "other"
+            mass     = 2
+            inertia  = [0.1, 0.2, 0.1]
+            position = [0, 0, 2]
+            angular_velocity = [0, 1, 0]
+            [[joint]]
+            name   = "between"
+            type   = "spherical"
+            bodies = ["rod", "other"]
+            at     = [0, 0, 1.5]
+            {joint}
+            [[run]]
+            name   = "run"
+            method = "vi"
+            step   = 0.01
+            end    = 0.1
+            "#
+        );
+        let problem = Problem::parse(&text).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        let invariants = &result.summary["invariants"];
+        ["px", "py", "pz", "Lx", "Ly", "Lz"].map(|n| invariants[n]["conserved"] == true)
+    };
+    let ground = "[[joint]]\nname = \"pivot\"\ntype = \"spherical\"\nbodies = [\"ground\", \"rod\"]\nat = [0, 0, 0]";
+    assert_eq!(file("", "[0, 0, 0]"), [true; 6]);
+    assert_eq!(file("", "[0, 0, -9.81]"), [true, true, false, false, false, true]);
+    assert_eq!(file(ground, "[0, 0, -9.81]"), [false, false, false, false, false, true]);
 }

@@ -112,11 +112,7 @@ fn paper_energy(_: Effort) -> Result<Findings, ScenarioError> {
     ] {
         let run = run(&Lgvci::paper(), &case.world()?, start(), H, 100_000)?;
         let name = format!("case {}", case.name());
-        found.check(
-            format!("{name}: E − E₀ at the end"),
-            run.drift(),
-            Expected::Within(low, high),
-        );
+        found.check(format!("{name}: E − E₀ at the end"), run.drift(), Expected::Within(low, high));
         if case != Case::II {
             found.curve(name, ("t", "E − E₀"), thin(&run.energy_error, H));
         }
