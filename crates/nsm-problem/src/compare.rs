@@ -1,9 +1,11 @@
 //! One problem, several methods, several steps.
 //!
 //! Every method makes the same run at every step. Positions are compared, at the instants that a run and the
-//! reference have in common, with a reference: one of the methods at an eighth of the finest step. How
-//! far that is from the same method at a quarter says how far the reference can be trusted.
+//! reference have in common, with a reference: the first of the methods that converges at its order and to the same as
+//! a method of another kind, at an eighth of the finest step. How far that is from the same method at a quarter says how far the
+//! reference can be trusted. Where no method qualifies, there are no errors but the scatter of all.
 
+mod judge;
 mod precision;
 
 use std::sync::atomic::AtomicBool;
@@ -20,7 +22,7 @@ pub struct Asked {
     pub steps: Vec<f64>,
     /// End time; without it, the shortest run of the file, at most 20 000 of its steps.
     pub end: Option<f64>,
-    /// The method that makes the reference; without it, the first that fits.
+    /// The method that makes the reference, whatever can be said for it; without it, the first that may judge.
     pub reference: Option<String>,
 }
 
@@ -120,8 +122,10 @@ pub struct Comparison {
     pub contenders: Vec<Contender>,
     /// Methods that did not take part, and why.
     pub refused: Vec<(String, String)>,
-    /// What errors are measured against.
+    /// What errors are measured against, if a method may judge the others.
     pub reference: Option<Reference>,
+    /// How far the methods are apart at the finest step.
+    pub scatter: Option<f64>,
 }
 
 /// What positions are compared with.
@@ -133,6 +137,8 @@ pub struct Reference {
     pub step: f64,
     /// How far it is from the same method at twice its step: what errors below mean nothing.
     pub trust: Option<f64>,
+    /// The method of another kind that converges to the same; none if the reference was asked for.
+    pub confirmed_by: Option<String>,
 }
 
 /// Makes the comparison.
@@ -159,13 +165,13 @@ pub fn compare(
             Err(why) => refused.push((name.clone(), why)),
         }
     }
-    let all = makers.len() * steps.len() + 2;
+    let all = makers.len() * steps.len() + 6;
     let mut done = 0;
     let coarsest = steps.iter().copied().fold(0.0, f64::max);
     let finest = steps.iter().copied().fold(f64::INFINITY, f64::min);
     let mut make = |name: &str, options: &str, h: f64| {
         if let Some(show) = onlooker.progress {
-            show(done, all, &format!("{name}, step {h}"));
+            show(done.min(all), all, &format!("{name}, step {h}"));
         }
         done += 1;
         // Instants that all steps have in common, about a hundred of them.
@@ -190,24 +196,21 @@ pub fn compare(
         }
         Ok(result)
     };
-    let chosen = match &asked.reference {
-        None => makers.first(),
+    let judge = match &asked.reference {
+        None => judge::find(&makers, finest, &mut make)?,
         Some(name) => {
-            Some(makers.iter().find(|(n, _)| n == name).ok_or_else(|| CompareError::Reference {
+            let chosen = makers.iter().find(|(n, _)| n == name);
+            let (name, options) = chosen.ok_or_else(|| CompareError::Reference {
                 name: name.clone(),
                 known: makers.iter().map(|(n, _)| *n).collect::<Vec<_>>().join(", "),
-            })?)
+            })?;
+            let fine = make(name, options, finest / 8.0)?;
+            let trust = error_between(&make(name, options, finest / 4.0)?, &fine);
+            let (method, step) = ((*name).to_owned(), finest / 8.0);
+            Some((Reference { method, step, trust, confirmed_by: None }, fine))
         }
     };
-    let mut exact = None;
-    let mut reference = None;
-    if let Some((name, options)) = chosen {
-        let fine = make(name, options, finest / 8.0)?;
-        let check = make(name, options, finest / 4.0)?;
-        let trust = error_between(&check, &fine);
-        reference = Some(Reference { method: (*name).to_owned(), step: finest / 8.0, trust });
-        exact = Some(fine);
-    }
+    let (reference, exact) = judge.unzip();
     let mut contenders = Vec::new();
     for (name, options) in &makers {
         let mut trials: Vec<Trial> = Vec::new();
@@ -221,7 +224,15 @@ pub fn compare(
         contenders.push(Contender { name: (*name).to_owned(), trials });
     }
     let title = problem.title.clone();
-    Ok(Comparison { title, end, base, steps, contenders, refused, reference })
+    let scatter = scatter(&contenders);
+    Ok(Comparison { title, end, base, steps, contenders, refused, reference, scatter })
+}
+
+/// The largest distance between two methods at the finest step.
+fn scatter(contenders: &[Contender]) -> Option<f64> {
+    let finest = || contenders.iter().filter_map(|c| c.trials.last());
+    let pairs = finest().flat_map(|a| finest().map(move |b| (&a.result, &b.result)));
+    pairs.filter_map(|(a, b)| error_between(a, b)).reduce(f64::max)
 }
 
 /// The steps from coarse to fine, the one at which ledgers are compared, and the end time.

@@ -37,11 +37,23 @@ fn ledgers(found: &Comparison) -> Vec<RunResult> {
 /// Says what the errors are measured against.
 fn reference(found: &Comparison) -> String {
     match &found.reference {
-        None => "No method fits: there is nothing to compare.".into(),
+        None if found.contenders.is_empty() => {
+            "No method fits: there is nothing to compare.".into()
+        }
+        None => {
+            let scatter = found.scatter.map_or("an unknown amount".into(), table::small);
+            format!(
+                "No method may judge the others: none converges at its order to the same as a method of another kind (methods that meet impacts on the grid of steps never judge). At the finest step their positions are up to {scatter} apart; add methods that locate impacts, smaller steps, or name a `--reference`."
+            )
+        }
         Some(r) => {
             let trust = r.trust.map_or("an unknown amount".into(), table::small);
+            let confirmed = match &r.confirmed_by {
+                Some(other) => format!("confirmed by {other}"),
+                None => "as asked, confirmed by nothing".into(),
+            };
             format!(
-                "Largest error of a position, against {} at step {} (which is {trust} from itself at twice that step), with the observed order:",
+                "Largest error of a position, against {} at step {} (which is {trust} from itself at twice that step; {confirmed}), with the observed order:",
                 r.method, r.step
             )
         }
@@ -189,7 +201,10 @@ pub fn json(found: &Comparison) -> Value {
     json!({
         "title": found.title,
         "end": found.end,
-        "reference": reference.map(|r| json!({ "method": r.method, "step": r.step, "trust": r.trust })),
+        "reference": reference.map(|r| {
+            json!({ "method": r.method, "step": r.step, "trust": r.trust, "confirmed_by": r.confirmed_by })
+        }),
+        "scatter": found.scatter,
         "methods": methods,
         "refused": refused,
     })

@@ -254,6 +254,7 @@ fn methods_are_compared_and_those_that_do_not_fit_say_why() {
     let object = json(&output);
     assert_eq!(object["reference"]["method"], "vi");
     assert_eq!(object["reference"]["step"], 0.0125 / 8.0);
+    assert_eq!(object["reference"]["confirmed_by"], "moreau-jean");
     for method in ["vi", "mine"] {
         let trials = object["methods"][method].as_array().unwrap();
         assert_eq!(trials.len(), 5, "{method}");
@@ -275,10 +276,37 @@ fn methods_are_compared_and_those_that_do_not_fit_say_why() {
         command("compare", &file, &folder.0).args(["--methods", methods]).output().unwrap()
     };
     assert!(!compare("lgvci").status.success());
+    // The two rules of one integrator are of one kind.
+    let alone = compare("vi,mine");
+    let text = String::from_utf8_lossy(&alone.stdout);
+    assert!(alone.status.success() && text.contains("No method may judge the others"), "{text}");
     for (methods, name) in [("vi,nonsense", "`nonsense`"), ("", "``")] {
         let output = compare(methods);
         let message = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && output.stdout.is_empty(), "{methods}");
         assert!(message.contains(name) && message.contains("neither a method"), "{message}");
     }
+}
+
+#[test]
+fn a_method_that_meets_impacts_on_the_grid_never_judges_one_that_locates_them() {
+    let folder = Folder::new("judge");
+    let text = "title = \"Ball\"\n[system]\ncoordinates = [\"y\"]\nmass = [1]\npotential = \"9.8*y\"\n\
+                inequality = { floor = \"y\" }\n[start]\nq = [1]\n[[run]]\nname = \"ball\"\nmethod = \"gvi\"\nstep = 0.05\nend = 2\n";
+    let file = folder.file("ball.toml", text);
+    let compare = |methods: &str| {
+        let output = command("compare", &file, &folder.0)
+            .args(["--methods", methods, "--json"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        json(&output)
+    };
+    let object = compare("gvi,hybrid,alpha-event,moreau-jean");
+    assert_eq!(object["reference"]["method"], "hybrid");
+    assert_eq!(object["reference"]["confirmed_by"], "alpha-event");
+    let last = |method: &str| object["methods"][method][4]["error"].as_f64().unwrap();
+    assert!(last("hybrid") < 1e-10 && last("gvi") > 1e-4, "{object}");
+    let unjudged = compare("gvi,moreau-jean");
+    assert!(unjudged["reference"].is_null() && unjudged["scatter"].as_f64().unwrap() > 1e-4);
 }

@@ -29,6 +29,13 @@ pub(super) fn error_between(a: &RunResult, b: &RunResult) -> Option<f64> {
     (shared > 0 && largest.is_finite()).then_some(largest)
 }
 
+/// Largest size of a position.
+pub(super) fn largest_position(result: &RunResult) -> f64 {
+    let columns = positions(result);
+    let rows = result.recording.samples.iter();
+    rows.flat_map(|row| columns.iter().map(|&c| row[c].abs())).fold(0.0, f64::max)
+}
+
 /// Columns of the samples that are positions; of bodies, place and directors, whichever way they are recorded.
 fn positions(result: &RunResult) -> Vec<usize> {
     // A rotation is recorded row by row; directors are its columns.

@@ -23,7 +23,7 @@ pub struct Args {
     /// End time; without it, the shortest run of the file, at most 20 000 of its steps
     #[arg(long, value_name = "T")]
     end: Option<f64>,
-    /// The method that makes the reference; without it, the first that fits
+    /// The method that makes the reference; without it, the first that converges at its order and to the same as a method of another kind
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
     /// Folder for the plots and the page
