@@ -294,7 +294,7 @@ fn each_kind_of_mistake_is_named() {
         ("inertia = [0.1, 0.6, 0.5]\n", "", "give `euler` or `inertia`"),
         ("[[run]]", "[[plane]]\nnormal = [0, 0, 0]\n[[run]]", "zero"),
         ("[[run]]", "friction = 0.3\n[[run]]", "friction"),
-        ("method = \"vi\"", "method = \"lgvci\"", "methods for joints are gvi"),
+        ("method = \"vi\"", "method = \"lgvci\"", "methods for joints are svci"),
     ] {
         let found = message(&replaced(PENDULUM, piece, replacement));
         assert!(found.contains(expected), "{replacement}: {found}");

@@ -13,14 +13,14 @@
 //!         .with_inequality("floor", Affine::above(0, 0.0)?)?;
 //!     let mut state = State::new(&ball, &[1.0], &[0.0])?;
 //!
-//!     let method = Gvi::new(0.01, Quadrature::Midpoint);
-//!     let mut stepper = method.bind(&ball, &state)?;
+//!     let method = Svci::new(0.01, Quadrature::Verlet);
+//!     let mut stepper = method.stepper(&ball)?;
 //!     let mut probe = SystemProbe::new(&ball);
-//!     let run = run_steps(&mut *stepper, &mut probe, &mut state, 16_000, &mut ())?;
+//!     let run = run_steps(&mut stepper, &mut probe, &mut state, 16_000, &mut ())?;
 //!
 //!     let ledger = run.ledger;
-//!     println!("{} impacts, energy within {:e} J", ledger.events, ledger.energy.drift());
-//!     assert!(ledger.events > 100 && ledger.energy.drift() < 1e-9);
+//!     println!("{} impacts, energy within {:e} J", ledger.events, ledger.energy.deviation());
+//!     assert!(ledger.events > 100 && ledger.energy.deviation() < 1e-9);
 //!     assert!(ledger.penetration < 1e-12);
 //!     Ok(())
 //! }
@@ -58,7 +58,7 @@ pub mod prelude {
     pub use nsm_problem::{Integrator, Method, Problem, Run, RunResult, Watch};
     pub use nsm_vi::rigid::{Lgvci, RigidBody, RigidState, RigidWorld};
     pub use nsm_vi::{
-        Conserving, Gvi, Hybrid, ImpactLaw, NullSpace, Quadrature, Restitution, Variational,
+        Conserving, Gvi, Hybrid, ImpactLaw, NullSpace, Quadrature, Restitution, Svci, Variational,
     };
 }
 

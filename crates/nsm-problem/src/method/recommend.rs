@@ -1,7 +1,7 @@
 //! Which method to take where a run names none.
 
 use super::{Facts, METHODS};
-use crate::Subject;
+use crate::{Subject, multibody};
 
 /// A method, and why it suits.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +18,10 @@ const LONG_CHAIN: usize = 16;
 /// The method to take for what moves, if nobody says otherwise.
 pub fn recommend(subject: &Subject) -> Recommendation {
     let (name, why) = match subject {
-        Subject::Rigid { world, contacts, .. }
-            if world.bodies().iter().filter(|b| b.shape().is_some()).count() > 1
-                || contacts.of_planes(world).iter().any(|e| *e < 1.0) =>
+        Subject::Rigid { world, start, contacts }
+            if (world.bodies().iter().filter(|b| b.shape().is_some()).count() > 1
+                || contacts.of_planes(world).iter().any(|e| *e < 1.0))
+                && multibody::free_bodies(world, start, contacts).is_ok() =>
         {
             ("svci", "bodies touch each other or lose energy, and it holds both, and rest")
         }
