@@ -3,21 +3,37 @@
 //! Capabilities are asked of the [`Facts`](super::Facts) of a method; what only binding shows (a constraint
 //! that moves, a mass that is singular) is an error of binding, in words.
 
-use std::error::Error;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use nsm_alpha::{ClassicalAlpha, EventDriven, MoreauJean, Nsga};
-use nsm_constraints::multibody::Mechanism;
-use nsm_model::{State, Stepper, System};
-use nsm_vi::rigid::{Lgvci, RigidState, RigidWorld};
+use nsm_alpha::{AlphaError, ClassicalAlpha, EventDriven, MoreauJean, Nsga};
+use nsm_constraints::multibody::{Mechanism, MechanismError};
+use nsm_model::{State, Stepper, System, SystemError};
+use nsm_vi::rigid::{Lgvci, RigidError, RigidState, RigidWorld};
 use nsm_vi::{
     Conserving, Direct, DiscreteSmooth, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Restitution,
     Svci, Unknowns, Variational,
 };
 
 /// Why a method does not fit.
-pub type Misfit = Box<dyn Error + Send + Sync>;
+#[derive(Debug, thiserror::Error)]
+pub enum Misfit {
+    /// The system, or a parameter of the method.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// The same, of a generalized-α method.
+    #[error(transparent)]
+    Alpha(#[from] AlphaError),
+    /// Rigid bodies, or their start.
+    #[error(transparent)]
+    Rigid(#[from] RigidError),
+    /// The joints of a mechanism.
+    #[error(transparent)]
+    Joints(#[from] MechanismError),
+    /// The method moves another kind of thing.
+    #[error("{0}")]
+    Kind(String),
+}
 
 /// A stepper of either kind of state.
 pub type Bound<'a, S> = Result<Box<dyn Stepper<State = S> + 'a>, Misfit>;
@@ -58,11 +74,10 @@ pub trait Integrator: Debug + Send + Sync {
         _start: &RigidState,
         _step: f64,
     ) -> Bound<'a, RigidState> {
-        Err(format!(
+        Err(Misfit::Kind(format!(
             "this method knows no rigid bodies over planes; for them there is {}",
             super::names(|facts| facts.bodies)
-        )
-        .into())
+        )))
     }
 }
 
@@ -158,13 +173,14 @@ impl Integrator for Lgvci {
     fn with_restitution(&self, restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
         let first = *restitution.first()?;
         let uniform = restitution.iter().all(|e| *e == first);
-        uniform
-            .then(|| Arc::new(Lgvci { restitution: first, ..self.clone() }) as Arc<dyn Integrator>)
+        uniform.then(|| Arc::new(Lgvci { restitution: first, ..*self }) as Arc<dyn Integrator>)
     }
 
     fn bind<'a>(&self, _system: &'a System, _start: &State) -> Bound<'a, State> {
         let others = super::names(|facts| !facts.bodies);
-        Err(format!("`lgvci` does not fit this system: it moves rigid bodies (`[[body]]`); methods for `[system]` are {others}").into())
+        Err(Misfit::Kind(format!(
+            "`lgvci` does not fit this system: it moves rigid bodies (`[[body]]`); methods for `[system]` are {others}"
+        )))
     }
 
     fn bind_mechanism<'a>(
@@ -174,7 +190,9 @@ impl Integrator for Lgvci {
         _start: &State,
     ) -> Bound<'a, State> {
         let others = super::names(|facts| !facts.bodies);
-        Err(format!("`lgvci` does not fit this system: it moves bodies without joints; methods for joints are {others}").into())
+        Err(Misfit::Kind(format!(
+            "`lgvci` does not fit this system: it moves bodies without joints; methods for joints are {others}"
+        )))
     }
 
     fn bind_bodies<'a>(
