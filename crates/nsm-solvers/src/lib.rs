@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | [`lcp`] | $0 \le z \perp Mz + q \ge 0$ | one default strategy that verifies its answer, and each method by name |
 //! | [`least_squares`] | $\min_{\lambda \ge 0} \lvert p + G\lambda \rvert_W$ | contact problems given by their factors |
-//! | [`friction`] | $K_\mu \ni r \perp u + \mu\lvert u_T\rvert n \in K_\mu^*,\; u = Wr + q$ | Coulomb's law with the exact cone; a chain of methods that verifies its answer |
+//! | [`friction`] | $K_\mu \ni r \perp u + \mu\lvert u_T\rvert n \in K_\mu^{\ast},\quad u = Wr + q$ | Coulomb's law with the exact cone; a chain of methods that verifies its answer |
 //! | [`ncp`] | $F(x, \lambda) = 0,\quad 0 \le \lambda \perp g(x) \ge 0$ | semismooth Newton, primal-dual active set |
 //! | [`newton`] | $F(x) = 0$ | line search, frozen Jacobians |
 //! | [`kkt`] | $\begin{pmatrix} A & G^\top \cr G^\prime & -C \end{pmatrix} \begin{pmatrix} x \cr \lambda \end{pmatrix} = \begin{pmatrix} f \cr b \end{pmatrix}$ | redundant rows named, minimum norm |

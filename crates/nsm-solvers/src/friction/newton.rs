@@ -1,7 +1,7 @@
 //! Semismooth Newton on the equations of Alart and Curnier.
 //!
 //! In the scaled problem, with $x = r_N - u_N$, $y = r_T - u_T$:
-//! $$ F_N = r_N - [x]_+, \qquad F_T = r_T - P_{D}(y), \quad D = \lbrace |y| \le \mu [x]_+ \rbrace . $$
+//! $$ F_N = r_N - \max(x, 0), \qquad F_T = r_T - P_D(y), \quad D = \lbrace \lvert y \rvert \le \mu \max(x, 0) \rbrace . $$
 //! $F = 0$ is Coulomb's law. Its generalised Jacobian is $A + B\\,W$ with blocks $A$, $B$ of each contact on its own; steps are searched along
 //! lines that may rise above the last value but not above the last six.
 

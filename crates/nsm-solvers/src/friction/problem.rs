@@ -14,7 +14,7 @@ pub struct FrictionProblem {
     pub(super) starts: Vec<usize>,
     pub(super) columns: Vec<usize>,
     pub(super) blocks: Vec<[f64; 9]>,
-    /// $1/\sqrt{w_i}$ with $w_i = \operatorname{tr} W_{ii}/3$: $r_i = d_i r'_i$.
+    /// $1/\sqrt{w_i}$ with $w_i = \operatorname{tr} W_{ii}/3$: $r_i = d_i \tilde r_i$.
     pub(super) scale: Vec<f64>,
     /// Index of the diagonal block of every row.
     pub(super) diagonal: Vec<usize>,
