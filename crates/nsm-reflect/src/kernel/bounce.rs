@@ -17,13 +17,12 @@ impl Kernel {
         p: &mut [f64],
     ) -> Result<Certificate, ReflectError> {
         let (columns, values) = rows.row(contact);
-        let (mut rate, mut scale, mut square, mut largest) = (0.0, 0.0, 0.0, 0.0_f64);
+        let (mut rate, mut scale, mut square) = (0.0, 0.0, 0.0);
         for (&k, g) in columns.iter().zip(values) {
             let v = w[k] * p[k];
             rate += g * v;
             scale += g.abs() * (v.abs() + self.tolerance.speed);
             square += w[k] * g * g;
-            largest = largest.max(g.abs());
         }
         if !scale.is_finite() || !rate.is_finite() {
             return Err(ReflectError::NotFinite { what: "the rate", contact });
@@ -43,7 +42,7 @@ impl Kernel {
                 }
             };
         let impulse = -factor * rate / square;
-        if !(impulse * largest).is_finite() {
+        if !impulse.is_finite() {
             return Err(ReflectError::NotFinite { what: "the impulse", contact });
         }
         let (mut energy_change, mut after) = (0.0, 0.0);
