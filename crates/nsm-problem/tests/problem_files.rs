@@ -410,3 +410,62 @@ fn momenta_of_a_grounded_linkage_are_looked_at_and_those_of_a_free_one_conserved
     assert_eq!(file("", "[0, 0, -9.81]"), [true, true, false, false, false, true]);
     assert_eq!(file(ground, "[0, 0, -9.81]"), [false, false, false, false, false, true]);
 }
+
+/// A mechanism whose contacts and losses the file describes, by several methods.
+const BOX_AND_BALL: &str = r#"
+gravity = [0, 0, -9.81]
+restitution = 0.5
+[[body]]
+name = "box"
+mass = 1
+shape = { box = [0.4, 0.3, 0.2] }
+position = [0, 0, 0.4]
+[[body]]
+name = "ball"
+mass = 2
+shape = { sphere = 0.1 }
+position = [0, 0, 0.8]
+restitution = 0.1
+[[plane]]
+name = "floor"
+normal = [0, 0, 1]
+[[run]]
+method = "METHOD"
+step = 0.005
+end = 2
+"#;
+
+#[test]
+fn bodies_with_losses_come_to_rest_on_each_other() {
+    for method in ["svci", "gvi"] {
+        let problem = Problem::parse(&BOX_AND_BALL.replace("METHOD", method)).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        assert!(result.failure.is_none(), "{method}: {:?}", result.failure);
+        let json = result.json();
+        let height = |name: &str| json["final"]["bodies"][name]["position"][2].as_f64().unwrap();
+        assert!((height("box") - 0.1).abs() < 1e-9, "{method}: {}", height("box"));
+        assert!((height("ball") - 0.3).abs() < 1e-9, "{method}: {}", height("ball"));
+        assert!(json["penetration"].as_f64().unwrap() < 1e-12, "{method}");
+    }
+}
+
+#[test]
+fn contacts_that_no_method_holds_are_refused() {
+    let text = BOX_AND_BALL.replace("METHOD", "svci");
+    for (piece, replacement, expected) in [
+        ("restitution = 0.5", "restitution = 1.5", "between 0 and 1"),
+        ("restitution = 0.5", "friction = 0.5", "no method holds friction"),
+        ("shape = { sphere = 0.1 }", "shape = { box = [0.1, 0.1, 0.1] }", "ignore = true"),
+        ("position = [0, 0, 0.8]", "position = [0, 0, 0.5]", "violates `box-ball`"),
+        ("method = \"svci\"", "method = \"moreau-jean\"", "lose their shape"),
+        ("[[run]]", "[[contact]]\nbetween = [\"bal\", \"box\"]\n[[run]]", "did you mean `ball`?"),
+    ] {
+        let found = message(&text.replace(piece, replacement));
+        assert!(found.contains(expected), "{replacement}: {found}");
+    }
+    // Two bodies that a method for planes alone would let through each other.
+    let passing = text.replace("svci", "lgvci").replace("end = 2", "end = 2\nrestitution = 1");
+    let problem = Problem::parse(&passing).unwrap();
+    let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+    assert!(result.failure.is_some_and(|f| f.contains("`box` and `ball` overlap")));
+}

@@ -132,8 +132,7 @@ for_any_start!(
 from_the_start!(
     ClassicalAlpha;
     EventDriven, |m: &mut EventDriven, e| m.restitution = e;
-    Nsga, |m: &mut Nsga, e| m.restitution = e;
-    MoreauJean, |m: &mut MoreauJean, e| m.restitution = e
+    Nsga, |m: &mut Nsga, e| m.restitution = e
 );
 
 /// The same law with losses; reflections, which know none, become Newton's law.
@@ -142,6 +141,30 @@ fn lossy(law: &ImpactLaw, restitution: Restitution) -> ImpactLaw {
         ImpactLaw::Sequential(_) => ImpactLaw::Sequential(restitution),
         ImpactLaw::Lcp(_) => ImpactLaw::Lcp(restitution),
         _ => ImpactLaw::Newton(restitution),
+    }
+}
+
+impl Integrator for MoreauJean {
+    fn bind<'a>(&self, system: &'a System, start: &State) -> Bound<'a, State> {
+        Ok(Box::new(self.stepper(system, start)?))
+    }
+
+    /// Directors that are held on velocity level only drift apart, and a body with them.
+    fn bind_mechanism<'a>(
+        &self,
+        _mechanism: &Mechanism,
+        _system: &'a System,
+        _start: &State,
+    ) -> Bound<'a, State> {
+        Err(Misfit::Kind(
+            "`moreau-jean` does not fit bodies by directors: it holds them on velocity level only, and they lose their shape; take `svci`, `gvi` or `nsga`".into(),
+        ))
+    }
+
+    fn with_restitution(&self, restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
+        let mut method = self.clone();
+        method.restitution = Restitution::PerContact(restitution.to_vec());
+        Some(Arc::new(method))
     }
 }
 
