@@ -1,6 +1,6 @@
 //! Geometry of rigid bodies: rotations and rigid motions with their tangent maps, convex shapes by
 //! support function, signed distance functions and their algebra, distances between bodies with
-//! derivatives, and mass properties. Knows nothing of time.
+//! derivatives, contacts and near pairs, and mass properties. Knows nothing of time.
 //!
 //! Conventions, valid for the whole crate:
 //! - A configuration is $(x, R) \in SE(3)$; a body point $\rho$ lies at $x + R\rho$ (\[TL\] 2.8b).
@@ -13,6 +13,7 @@
 //! \[TL\]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid
 //! systems.
 
+pub mod collide;
 pub mod distance;
 pub mod error;
 mod hull;

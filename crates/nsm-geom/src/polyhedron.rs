@@ -85,6 +85,20 @@ impl Polyhedron {
         &self.edges
     }
 
+    /// The same polyhedron, moved.
+    #[must_use]
+    pub(crate) fn placed(&self, pose: &crate::Pose) -> Self {
+        let mut moved = self.clone();
+        for v in &mut moved.vertices {
+            *v = pose.act(v);
+        }
+        for face in &mut moved.faces {
+            face.normal = pose.rot * face.normal;
+            face.offset += face.normal.dot(&pose.x);
+        }
+        moved
+    }
+
     /// The vertex with $u\cdot v$ largest.
     #[inline]
     pub fn support(&self, u: &Vec3) -> Vec3 {

@@ -7,7 +7,7 @@ use crate::{
 
 /// What remains of a shape when its rounding is taken off.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind<'a> {
+pub(crate) enum Kind<'a> {
     Point,
     /// Along the third axis, with this half length.
     Segment(f64),
@@ -19,10 +19,10 @@ pub(super) enum Kind<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Core<'a> {
-    pub(super) kind: Kind<'a>,
-    pub(super) pose: Pose,
-    pub(super) radius: f64,
+pub(crate) struct Core<'a> {
+    pub(crate) kind: Kind<'a>,
+    pub(crate) pose: Pose,
+    pub(crate) radius: f64,
 }
 
 /// Calls `visit` with each convex part of a shape at a pose.

@@ -16,7 +16,7 @@
 //! orthogonal to the edges and faces in contact; its result is taken only if it raises $f$, which no wrong
 //! normal can. A union's gap is the least over its parts.
 
-mod core;
+pub(crate) mod core;
 mod epa;
 mod gjk;
 mod normal;
@@ -150,7 +150,7 @@ fn ball_gap(a: &Vec3, radius_a: f64, b: &Vec3, radius_b: f64) -> Option<BodyGap>
     Some(BodyGap { gap: distance - radius_a - radius_b, normal, point_a, point_b })
 }
 
-fn convex_gap(a: &Core, b: &Core, hint: Option<&Vec3>) -> Result<BodyGap, GeomError> {
+pub(crate) fn convex_gap(a: &Core, b: &Core, hint: Option<&Vec3>) -> Result<BodyGap, GeomError> {
     let contact = if let Some(c) = smooth_contact(a, b, hint) {
         c
     } else if let Some(c) = ball_contact(a, b) {

@@ -1,0 +1,108 @@
+//! A body over a plane.
+
+use super::{Collider, Feature, Found, Side, part::PartCore};
+use crate::{Plane, Pose, Vec3};
+
+/// Sine of the tilt, times the radius over the margin, below which a cylinder's cap is taken to lie flat.
+const FLAT: f64 = 0.05;
+
+impl Collider {
+    /// Adds the features of the body that lie within `margin` of a plane at the end of a step; returns the least gap.
+    ///
+    /// The plane is the first party of each feature, the body the second.
+    pub fn detect_plane(
+        &self,
+        plane: &Plane,
+        end: &Pose,
+        margin: f64,
+        found: &mut Vec<Found>,
+    ) -> f64 {
+        let (normal, offset) = (*plane.normal(), -plane.offset());
+        let seen = plane.in_body(end);
+        let mut least = f64::INFINITY;
+        for (k, part) in self.parts.iter().enumerate() {
+            let bound = part.clears(&seen);
+            if bound > margin {
+                least = least.min(bound);
+                continue;
+            }
+            let parts = u32::try_from(k).unwrap_or(u32::MAX);
+            let radius = part.radius;
+            let mut push = |key: u64, feature: Feature, gap: f64| {
+                least = least.min(gap);
+                if gap < margin {
+                    found.push(Found { feature, key, parts, gap });
+                }
+            };
+            let vertex = |point: Vec3| {
+                let gap = seen.signed_distance(&point) - radius;
+                let owner = Side::B;
+                (Feature::PointFace { owner, point, radius, normal, offset }, gap)
+            };
+            match &part.core {
+                PartCore::Point => {
+                    let (feature, gap) = vertex(part.frame.x);
+                    push(0, feature, gap);
+                }
+                PartCore::Segment(half) => {
+                    for (key, end) in part.ends(*half).into_iter().enumerate() {
+                        let (feature, gap) = vertex(end);
+                        push(key as u64, feature, gap);
+                    }
+                }
+                PartCore::Solid(solid) => {
+                    for (key, v) in solid.vertices().iter().enumerate() {
+                        let (feature, gap) = vertex(*v);
+                        push(key as u64, feature, gap);
+                    }
+                }
+                PartCore::Cylinder(c) => {
+                    let axis: Vec3 = part.frame.rot.column(2).into();
+                    let tilt = axis.cross(seen.normal()).norm();
+                    for (key, sign) in [(0, 1.0), (1, -1.0)] {
+                        let centre = part.frame.x + axis * (sign * c.half_length());
+                        let level = seen.signed_distance(&centre) - radius;
+                        let gap = level - c.radius() * tilt;
+                        let radii = [c.radius(), radius];
+                        push(key, Feature::Rim { centre, axis, radii, normal, offset }, gap);
+                        if tilt > FLAT {
+                            continue;
+                        }
+                        // A cap that lies almost flat stands on its lowest point and on three others.
+                        let lowest = seen.normal() - axis * axis.dot(seen.normal());
+                        let e1 = if tilt > 1e-9 {
+                            -lowest.normalize()
+                        } else {
+                            part.frame.rot.column(0).into()
+                        };
+                        let e2 = axis.cross(&e1);
+                        if tilt <= 1e-9 {
+                            let (feature, gap) = vertex(centre + c.radius() * e1);
+                            push(10 * (key + 1), feature, gap);
+                        }
+                        for (i, e) in [e2, -e1, -e2].into_iter().enumerate() {
+                            let (feature, gap) = vertex(centre + c.radius() * e);
+                            push(10 * (key + 1) + 1 + i as u64, feature, gap);
+                        }
+                    }
+                }
+                PartCore::Round(_) => {
+                    let point = part.support(&-seen.normal());
+                    let gap = seen.signed_distance(&point);
+                    push(0, Feature::Round { part: parts, normal, offset }, gap);
+                }
+            }
+        }
+        least
+    }
+
+    /// The least gap to a plane.
+    pub fn plane_gap(&self, plane: &Plane, pose: &Pose) -> f64 {
+        let seen = plane.in_body(pose);
+        let of = |part: &super::part::Part| match &part.core {
+            PartCore::Point => seen.signed_distance(&part.frame.x) - part.radius,
+            _ => seen.signed_distance(&part.support(&-seen.normal())),
+        };
+        self.parts.iter().map(of).fold(f64::INFINITY, f64::min)
+    }
+}
