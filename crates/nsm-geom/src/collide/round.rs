@@ -143,7 +143,8 @@ impl RoundPair<'_> {
             return false;
         }
         // Corners stand for the rim of a cylinder, but its lowest point may lie between them.
-        let rim = [self.a, self.b].iter().any(|part| matches!(part.core, PartCore::Cylinder(_)));
+        let curved = |part: &&Part| matches!(part.core, PartCore::Cylinder(_) | PartCore::Round(_));
+        let rim = [self.a, self.b].iter().any(curved);
         let (n, m) = (p.rot.tr_mul(normal), -q.rot.tr_mul(normal));
         if let Some((side, sine)) = FlatSide::of(self.a, &n) {
             let onto = p.inverse() * *q;
