@@ -8,6 +8,8 @@
 //! Two ways to provide one: implement [`Field`] by hand, or write the value once as an
 //! [`Expr`](crate::Expr) and let [`AutoDiff`](crate::AutoDiff) derive the rest exactly.
 
+use std::sync::Arc;
+
 /// A smooth scalar function $\varphi(q, t)$ of the coordinates listed in its block.
 ///
 /// All methods receive the *whole* coordinate vector and pick their own entries from it; derivatives
@@ -78,38 +80,45 @@ pub trait Field: Send + Sync {
     }
 }
 
-impl<F: Field + ?Sized> Field for Box<F> {
-    fn coordinates(&self) -> &[usize] {
-        (**self).coordinates()
-    }
-    fn value(&self, q: &[f64], t: f64) -> f64 {
-        (**self).value(q, t)
-    }
-    fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
-        (**self).gradient(q, t, out);
-    }
-    fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
-        (**self).hessian(q, t, w, out);
-    }
-    fn mean_gradient(&self, start: &[f64], end: &[f64], t: f64, out: &mut [f64]) -> bool {
-        (**self).mean_gradient(start, end, t, out)
-    }
-    fn mean_hessian(&self, start: &[f64], end: &[f64], t: f64, w: f64, out: &mut [f64]) -> bool {
-        (**self).mean_hessian(start, end, t, w, out)
-    }
-    fn is_affine(&self) -> bool {
-        (**self).is_affine()
-    }
-    fn is_rheonomic(&self) -> bool {
-        (**self).is_rheonomic()
-    }
-    fn rate(&self, q: &[f64], t: f64) -> f64 {
-        (**self).rate(q, t)
-    }
-    fn rate_gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
-        (**self).rate_gradient(q, t, out);
-    }
-    fn second_rate(&self, q: &[f64], t: f64) -> f64 {
-        (**self).second_rate(q, t)
-    }
+/// A field behind a pointer is the same field.
+macro_rules! behind_a_pointer {
+    ($($pointer:ident),*) => {$(
+        impl<F: Field + ?Sized> Field for $pointer<F> {
+            fn coordinates(&self) -> &[usize] {
+                (**self).coordinates()
+            }
+            fn value(&self, q: &[f64], t: f64) -> f64 {
+                (**self).value(q, t)
+            }
+            fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
+                (**self).gradient(q, t, out);
+            }
+            fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
+                (**self).hessian(q, t, w, out);
+            }
+            fn mean_gradient(&self, start: &[f64], end: &[f64], t: f64, out: &mut [f64]) -> bool {
+                (**self).mean_gradient(start, end, t, out)
+            }
+            fn mean_hessian(&self, start: &[f64], end: &[f64], t: f64, w: f64, out: &mut [f64]) -> bool {
+                (**self).mean_hessian(start, end, t, w, out)
+            }
+            fn is_affine(&self) -> bool {
+                (**self).is_affine()
+            }
+            fn is_rheonomic(&self) -> bool {
+                (**self).is_rheonomic()
+            }
+            fn rate(&self, q: &[f64], t: f64) -> f64 {
+                (**self).rate(q, t)
+            }
+            fn rate_gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
+                (**self).rate_gradient(q, t, out);
+            }
+            fn second_rate(&self, q: &[f64], t: f64) -> f64 {
+                (**self).second_rate(q, t)
+            }
+        }
+    )*};
 }
+
+behind_a_pointer!(Box, Arc);

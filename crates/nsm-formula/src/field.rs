@@ -135,6 +135,7 @@ pub struct FormulaForce {
     by_position: Tape,
     by_velocity: Tape,
     uses_velocity: bool,
+    reads: Vec<usize>,
 }
 
 impl FormulaForce {
@@ -143,13 +144,33 @@ impl FormulaForce {
     /// # Errors
     /// If one of them cannot be understood.
     pub fn new(components: &[(usize, &str)], scope: &Scope) -> Result<Self, FormulaError> {
+        Self::compiled(components, scope, &scope.of_phase("v_"))
+    }
+
+    /// The same of scalars such as the freedoms of joints, whose rates are named `<name>_rate`.
+    ///
+    /// # Errors
+    /// If one of them cannot be understood.
+    pub fn of_rates(components: &[(usize, &str)], scope: &Scope) -> Result<Self, FormulaError> {
+        Self::compiled(components, scope, &scope.of_rates())
+    }
+
+    /// Whether the formulas contain a coordinate itself, and not only its rate.
+    pub fn reads(&self, coordinate: usize) -> bool {
+        self.reads.contains(&coordinate)
+    }
+
+    fn compiled(
+        components: &[(usize, &str)],
+        scope: &Scope,
+        names: &super::Names,
+    ) -> Result<Self, FormulaError> {
         let n = scope.dimension();
-        let names = scope.of_phase("v_");
         let mut graph = Graph::default();
         let mut roots = vec![None; n];
         for &(coordinate, text) in components {
             let ast = super::parse_bounded(text)?;
-            let root = graph.insert(&ast, text, &names)?;
+            let root = graph.insert(&ast, text, names)?;
             if let Some(slot) = roots.get_mut(coordinate) {
                 *slot = Some(root);
             }
@@ -162,6 +183,7 @@ impl FormulaForce {
             })
             .collect();
         let uses_velocity = given.iter().any(|&r| (n..2 * n).any(|slot| graph.depends_on(r, slot)));
+        let reads = (0..n).filter(|&i| given.iter().any(|&r| graph.depends_on(r, i))).collect();
         let zero = graph.constant(0.0);
         let outputs: Vec<_> = coordinates.iter().map(|&i| roots[i].unwrap_or(zero)).collect();
         let mut jacobian = |offset: usize| {
@@ -181,6 +203,7 @@ impl FormulaForce {
             by_velocity: Tape::compile(&graph, &by_velocity),
             coordinates,
             uses_velocity,
+            reads,
         })
     }
 }

@@ -150,6 +150,17 @@ impl Scope {
         names
     }
 
+    /// Names for functions of scalars, their rates (`NAME_rate`) and time.
+    pub(crate) fn of_rates(&self) -> Names {
+        let n = self.dimension();
+        let mut names = self.names();
+        for (i, coordinate) in self.coordinates.iter().enumerate() {
+            names.push(format!("{coordinate}_rate"), Meaning::Slot(n + i));
+        }
+        names.push("t".into(), Meaning::Slot(2 * n));
+        names
+    }
+
     fn names(&self) -> Names {
         let mut names = self.names.clone();
         names.push("pi".into(), PI);

@@ -104,6 +104,11 @@ pub struct Ledger {
     pub velocity_scale: f64,
     /// Whether something does work on the system: then its energy may rise.
     pub driven: bool,
+    /// Work since the start of everything that no potential gives, by name; negative where energy was taken.
+    pub work: Vec<(String, f64)>,
+    /// Energy without that work and without what events took: it stays put where the method is exact.
+    pub balance: Band,
+    lost: f64,
     pub(crate) contacts: Vec<ContactAccount>,
     gap_names: Vec<String>,
 }
@@ -135,6 +140,9 @@ impl Ledger {
             lowest_potential: first.potential,
             velocity_scale: 0.0,
             driven: false,
+            work: Vec::new(),
+            balance: Band::new(first.energy()),
+            lost: 0.0,
             contacts: first.gaps.iter().map(|&gap| ContactAccount::new(gap)).collect(),
             gap_names,
         };
@@ -156,6 +164,7 @@ impl Ledger {
             self.events += 1;
             self.rounds += event.rounds;
             self.most_rounds = self.most_rounds.max(event.rounds);
+            self.lost += event.energy_change;
             if event.energy_change.abs() > self.event_energy_change.abs() {
                 self.event_energy_change = event.energy_change;
             }
@@ -172,6 +181,10 @@ impl Ledger {
         self.rise = larger(self.rise, m.energy() - self.energy.min);
         self.lowest_potential = self.lowest_potential.min(m.potential);
         self.energy.extend(m.energy());
+        self.balance.extend(m.balance() - self.lost);
+        for ((_, work), now) in self.work.iter_mut().zip(&m.work) {
+            *work = *now;
+        }
         for (contact, &gap) in self.contacts.iter_mut().zip(&m.gaps) {
             contact.step(gap);
         }

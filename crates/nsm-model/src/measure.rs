@@ -2,6 +2,7 @@
 
 use nsm_constraints::{Rows, Switching};
 
+use crate::work::WorkBook;
 use crate::{State, System};
 
 /// What is known about one instant.
@@ -21,14 +22,21 @@ pub struct Measurement {
     pub position_residual: f64,
     /// Largest $|\dot f_i|$ over the same.
     pub velocity_residual: f64,
-    /// Largest $\sum_k |\partial_k f_i|\\,|v_k|$ over the same: what the rates are made of.
+    /// Largest $\sum_k |\partial_k f_i|\\,|v_k|$ over the same, with what rounding of positions makes of them: what the rates are made of.
     pub velocity_scale: f64,
+    /// Work since the start of everything that no potential gives, in the order of [`Probe::workers`].
+    pub work: Vec<f64>,
 }
 
 impl Measurement {
     /// Total energy.
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential
+    }
+
+    /// Total energy without the work that was done: what stays put between impacts.
+    pub fn balance(&self) -> f64 {
+        self.energy() - self.work.iter().sum::<f64>()
     }
 
     /// How deep the deepest contact lies below its surface; zero if none does, NaN if a gap is NaN.
@@ -57,6 +65,14 @@ pub trait Probe {
     /// depends on time.
     fn is_driven(&self) -> bool;
 
+    /// Names of what does work: forces, and terms and constraints that depend on time.
+    fn workers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Takes what the method knows of the step to the state that is measured next: the impulses of its equalities.
+    fn tell(&mut self, _impulses: Option<&[f64]>) {}
+
     /// Time of a state.
     fn time(&self, state: &Self::State) -> f64;
 
@@ -72,6 +88,10 @@ pub struct SystemProbe<'a> {
     rows: Vec<f64>,
     /// Coordinates shifted by whole periods, for periodic modes.
     local: Vec<f64>,
+    book: WorkBook<'a>,
+    /// When the last state was, and how long the step from there took.
+    last: f64,
+    step: f64,
 }
 
 impl<'a> SystemProbe<'a> {
@@ -84,6 +104,9 @@ impl<'a> SystemProbe<'a> {
             gradients: vec![0.0; all().map(Rows::entries).max().unwrap_or(0)],
             rows: vec![0.0; all().map(Rows::len).max().unwrap_or(0)],
             local: vec![0.0; system.dimension()],
+            book: WorkBook::new(system),
+            last: f64::NAN,
+            step: f64::INFINITY,
         }
     }
 
@@ -106,7 +129,9 @@ impl<'a> SystemProbe<'a> {
         for i in 0..equalities.len() {
             let gradient = &gradients[equalities.span(i)];
             let columns = equalities.columns(i).iter().zip(gradient);
-            let speed = columns.map(|(&k, g)| (g * v[k]).abs()).sum();
+            // Rounding of positions over a step is a speed too: at rest there is no other.
+            let rounding = 8.0 * f64::EPSILON / self.step;
+            let speed = columns.map(|(&k, g)| g.abs() * (v[k].abs() + rounding * q[k].abs())).sum();
             out.velocity_scale = larger(out.velocity_scale, speed);
         }
     }
@@ -134,6 +159,14 @@ impl Probe for SystemProbe<'_> {
         !system.forces().is_empty() || rows.into_iter().chain(modes).any(Rows::is_rheonomic)
     }
 
+    fn workers(&self) -> Vec<String> {
+        self.book.names()
+    }
+
+    fn tell(&mut self, impulses: Option<&[f64]>) {
+        self.book.tell(impulses);
+    }
+
     fn time(&self, state: &State) -> f64 {
         state.t
     }
@@ -143,6 +176,12 @@ impl Probe for SystemProbe<'_> {
         out.t = *t;
         out.kinetic = self.system.kinetic_energy(q, v);
         out.potential = self.system.potential().sum(q, *t);
+        if *t > self.last {
+            self.step = t - self.last;
+        }
+        self.last = *t;
+        self.book.book(state);
+        out.work.clone_from(&self.book.work);
         out.invariants.clear();
         out.invariants.extend(self.system.invariants().iter().map(|i| i.value(q, p)));
         out.gaps.resize(self.system.inequalities().len(), 0.0);

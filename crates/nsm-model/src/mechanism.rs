@@ -6,7 +6,8 @@ use nsm_geom::{Plane, Shape};
 use crate::{Mass, State, System, SystemError};
 
 impl System {
-    /// The system of a mechanism and its start: constraints, potential and mass on the coordinates of its nodes.
+    /// The system of a mechanism and its start: constraints, potential, forces and mass on the coordinates of its nodes, limits of joints
+    /// and ropes as inequalities.
     ///
     /// More terms may be added to the system afterwards, on the mechanism's
     /// [coordinates](Mechanism::coordinates). Redundant constraints are kept, as closed loops have them.
@@ -27,6 +28,8 @@ impl System {
     /// # Ok::<(), nsm_model::SystemError>(())
     /// ```
     ///
+    /// Where turns of joints are counted, steps are to be taken by a stepper that is [`wound`](crate::Wound).
+    ///
     /// # Errors
     /// A mechanism without a consistent start or without freedoms, or a mass matrix that is not positive semidefinite.
     pub fn of(mechanism: &Mechanism) -> Result<(Self, State), SystemError> {
@@ -34,6 +37,13 @@ impl System {
         let mut system = Self::new(Mass::sparse(mechanism.dimension(), &mechanism.mass_entries())?)
             .with_names(&mechanism.coordinate_names())?;
         system.set_rows(mechanism.potential()?, mechanism.constraints()?);
+        for (name, force) in mechanism.forces() {
+            system = system.with_named_force(name, force)?;
+        }
+        system.set_turns(mechanism.turns().collect());
+        for (name, limit) in mechanism.limits() {
+            system = system.with_inequality(name, limit)?;
+        }
         let state = State::new(&system, &q, &v)?;
         Ok((system, state))
     }

@@ -81,6 +81,7 @@ where
     let mut ledger = Ledger::open(&measurement, probe.invariants(), probe.gaps());
     ledger.driven = probe.is_driven();
     ledger.conserved = probe.conserved();
+    ledger.work = probe.workers().into_iter().map(|name| (name, 0.0)).collect();
     let none = Events::default();
     if observer.observe(0, state, &measurement, &none).is_break() {
         return Ok(Outcome { ledger, stopped: steps > 0 });
@@ -96,6 +97,7 @@ where
             Ok(report) => report,
             Err(source) => return Err(RunError { step, source, ledger: Box::new(ledger) }),
         };
+        probe.tell(stepper.equality_impulses());
         probe.measure(state, &mut measurement);
         if let Some(found) = measurement.not_finite() {
             state.clone_from(&before);

@@ -20,6 +20,12 @@ pub trait Stepper {
 
     /// The events of the last step.
     fn events(&self) -> &Events;
+
+    /// The impulse of each equality over the last step, positive along its gradient, where the work of an equality that depends on time
+    /// is exactly this times its change over the step, divided by the step.
+    fn equality_impulses(&self) -> Option<&[f64]> {
+        None
+    }
 }
 
 impl<S: Stepper + ?Sized> Stepper for Box<S> {
@@ -35,6 +41,10 @@ impl<S: Stepper + ?Sized> Stepper for Box<S> {
 
     fn events(&self) -> &Events {
         (**self).events()
+    }
+
+    fn equality_impulses(&self) -> Option<&[f64]> {
+        (**self).equality_impulses()
     }
 }
 

@@ -7,6 +7,7 @@
 //! together from [`Field`]s, so a user's own potential or constraint is a field written by hand or
 //! derived from a formula, and the integrators cannot tell.
 
+use nsm_constraints::multibody::Gauge;
 use nsm_constraints::{Field, Rows, Switching};
 
 use crate::{Force, Mass, State, SystemError, VariableMass, project_start};
@@ -40,12 +41,15 @@ pub struct System {
     variable_mass: Option<Box<dyn VariableMass>>,
     potential: Rows,
     forces: Vec<Box<dyn Force>>,
+    force_names: Vec<String>,
     equalities: Rows,
     switching: Option<Switching>,
     inequalities: Rows,
     /// Restitution of every gap; empty where all are elastic.
     restitution: Vec<f64>,
     invariants: Vec<Invariant>,
+    /// Angles whose turns are counted, and the coordinates that count them.
+    turns: Vec<(Gauge, usize)>,
 }
 
 /// A quantity of $q$ and $p$ that the ledger tracks, such as a momentum map.
@@ -111,11 +115,13 @@ impl System {
             variable_mass: None,
             potential: Rows::new(n),
             forces: Vec::new(),
+            force_names: Vec::new(),
             equalities: Rows::new(n),
             switching: None,
             inequalities: Rows::new(n),
             restitution: Vec::new(),
             invariants: Vec::new(),
+            turns: Vec::new(),
         }
     }
 
@@ -165,9 +171,22 @@ impl System {
     ///
     /// # Errors
     /// If its block does not fit the system.
-    pub fn with_force(mut self, force: impl Force + 'static) -> Result<Self, SystemError> {
-        nsm_constraints::check_coordinates("force", force.coordinates(), self.dimension())?;
+    pub fn with_force(self, force: impl Force + 'static) -> Result<Self, SystemError> {
+        self.with_named_force("force", force)
+    }
+
+    /// Adds a force that no potential gives; its work stands under its name in the ledger.
+    ///
+    /// # Errors
+    /// If its block does not fit the system.
+    pub fn with_named_force(
+        mut self,
+        name: &str,
+        force: impl Force + 'static,
+    ) -> Result<Self, SystemError> {
+        nsm_constraints::check_coordinates(name, force.coordinates(), self.dimension())?;
         self.forces.push(Box::new(force));
+        self.force_names.push(name.to_owned());
         Ok(self)
     }
 
@@ -307,6 +326,16 @@ impl System {
         (self.potential, self.equalities) = (potential, equalities);
     }
 
+    /// Counts turns of these angles in these coordinates.
+    pub(crate) fn set_turns(&mut self, turns: Vec<(Gauge, usize)>) {
+        self.turns = turns;
+    }
+
+    /// Angles whose turns are counted, and the coordinates that count them.
+    pub fn turns(&self) -> &[(Gauge, usize)] {
+        &self.turns
+    }
+
     /// The gaps, to append more of them.
     pub(crate) fn inequalities_mut(&mut self) -> &mut Rows {
         &mut self.inequalities
@@ -356,6 +385,11 @@ impl System {
     /// The forces that no potential gives.
     pub fn forces(&self) -> &[Box<dyn Force>] {
         &self.forces
+    }
+
+    /// Their names.
+    pub fn force_names(&self) -> &[String] {
+        &self.force_names
     }
 
     /// The equality constraints.

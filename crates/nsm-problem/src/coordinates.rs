@@ -160,7 +160,7 @@ fn read_rows(reader: &Reader<'_>, scope: &Scope) -> Result<Rows, ProblemError> {
 }
 
 /// Parameters are numbers, or formulas of the parameters above them.
-fn read_parameters(reader: &Reader<'_>) -> Result<Vec<(String, f64)>, ProblemError> {
+pub(crate) fn read_parameters(reader: &Reader<'_>) -> Result<Vec<(String, f64)>, ProblemError> {
     let mut known = Scope::default();
     for (name, entry, place) in reader.entries("parameters")? {
         let value = match entry {

@@ -1,10 +1,10 @@
-//! `[[beam]]` and `[[load]]`: what bends, and what pushes.
+//! `[[beam]]`: what bends.
 
 use nsm_constraints::multibody::{Beam, Mechanism, SectionMass, SectionStiffness};
 use nsm_geom::Vec3;
 
 use super::ProblemError;
-use super::multibody::{name_of, node_named, refused};
+use super::multibody::{name_of, refused};
 use super::reader::Reader;
 
 /// Most elements of one beam: a matrix of a thousand times as many numbers still fits a machine.
@@ -80,34 +80,4 @@ fn read_triad(reader: &Reader<'_>, ends: [[f64; 3]; 2]) -> Result<[[f64; 3]; 3],
     let across = Vec3::ith(along.iamin(), 1.0);
     let d2 = along.cross(&across).normalize();
     Ok([d2.cross(&along).into(), d2.into(), along.into()])
-}
-
-pub(crate) fn read_load(
-    reader: &Reader<'_>,
-    index: usize,
-    mechanism: &mut Mechanism,
-) -> Result<(), ProblemError> {
-    let name = name_of(reader, "load", index)?;
-    let target = reader.require(
-        "where",
-        reader.text("where")?,
-        "the body or node of a beam that it acts on, such as `\"beam.middle\"`",
-    )?;
-    let node = node_named(mechanism, target, &reader.place_of("where"))?;
-    let direction =
-        reader.require("direction", reader.vector("direction")?, "a vector of the world")?;
-    let rows = reader.require(
-        "table",
-        reader.matrix("table")?,
-        "pairs of time and value, as in `table = [[0, 0], [0.5, 100], [1, 0]]`",
-    )?;
-    let table: Option<Vec<(f64, f64)>> = rows
-        .iter()
-        .map(|row| <[f64; 2]>::try_from(row.as_slice()).ok().map(<(f64, f64)>::from))
-        .collect();
-    let table = table.ok_or_else(|| {
-        reader.place_of("table").error("expected pairs of an instant and a value")
-    })?;
-    reader.finish()?;
-    mechanism.add_load(&name, node, direction, &table).map_err(|e| refused(reader.place(), &e))
 }

@@ -31,6 +31,7 @@ pub mod compare;
 mod contact;
 mod coordinates;
 mod curve;
+mod element;
 mod error;
 mod expect;
 mod family;
@@ -38,8 +39,10 @@ mod figure;
 mod film;
 mod flexible;
 mod inherit;
+mod joint;
 mod lines;
 mod method;
+mod motion;
 mod multibody;
 mod parts;
 mod picture;
@@ -367,7 +370,7 @@ fn drive_mechanism(
 ) -> Result<RunResult, ProblemError> {
     let mut stepper = run.stepper(system, start, Some(mechanism))?;
     let mut probe = SystemProbe::new(system);
-    let layout = Parts { mechanism, system };
+    let layout = Parts::new(mechanism, system);
     drive(run, &mut *stepper, &mut probe, &layout, start.clone(), folder, watch)
 }
 
@@ -410,6 +413,9 @@ where
     };
     let mut summary = result::summary(&ledger, &recorder.recording, &layout.json(&state));
     recorder.account.write(&mut summary, &invariants, &gaps);
+    if !recorder.recording.reactions.is_empty() {
+        summary["reactions"] = result::reactions(&recorder.recording);
+    }
     summary["method"] = json!(run.method.name());
     if let Some(why) = run.method.recommended {
         summary["recommended"] = json!(why);

@@ -1,16 +1,17 @@
-//! `[[body]]` with `[[joint]]`, `[[beam]]`, `[[point_mass]]` and `[[load]]`: mechanisms by directors.
+//! `[[body]]` with `[[joint]]`, `[[beam]]`, `[[point_mass]]`, `[[spring]]` and `[[load]]`: mechanisms by directors.
 
 use std::sync::Arc;
 
-use nsm_constraints::multibody::{
-    End, Inertia, JointKind, Mechanism, MechanismError, NodeId, Pose,
-};
+use nsm_constraints::multibody::{End, Inertia, Mechanism, MechanismError, NodeId, Pose};
 use nsm_geom::{Mat3, Plane, Shape, Vec3};
 use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use super::account::word;
-use super::flexible::{read_beam, read_load};
+use super::coordinates::read_parameters;
+use super::element::{read_load, read_spring};
+use super::flexible::read_beam;
+use super::joint::read_joints;
 use super::reader::Reader;
 use super::rigid::{read_euler, read_inertia, read_planes, read_rotation, read_shape};
 use super::start_velocity::{Given, along_joints};
@@ -18,7 +19,7 @@ use super::{Contacts, Place, ProblemError, Subject};
 use nsm_formula::nearest;
 
 /// Tables that make rigid bodies a mechanism.
-const PARTS: [&str; 4] = ["joint", "beam", "point_mass", "load"];
+const PARTS: [&str; 5] = ["joint", "beam", "point_mass", "load", "spring"];
 
 /// Whether the file describes a mechanism and not bodies that fly over planes.
 pub(crate) fn is_mechanism(reader: &Reader<'_>, bodies: &[Reader<'_>]) -> bool {
@@ -48,28 +49,28 @@ pub(crate) fn read_mechanism(
     for (i, table) in reader.tables("point_mass")?.iter().enumerate() {
         given.extend(read_point_mass(table, i, &mut mechanism)?);
     }
-    let mut rated = None;
-    for (i, table) in reader.tables("joint")?.iter().enumerate() {
-        if read_joint(table, i, &mut mechanism)? {
-            rated.get_or_insert_with(|| table.place_of("rate"));
-        }
+    let parameters = read_parameters(reader)?;
+    let begin = reader.table("start")?.map_or(Ok(None), |start| start.number("t"))?.unwrap_or(0.0);
+    mechanism = mechanism.starting_at(begin);
+    let rated = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
+    for (i, table) in reader.tables("spring")?.iter().enumerate() {
+        read_spring(table, i, &parameters, &mut mechanism)?;
     }
     for (i, table) in reader.tables("load")?.iter().enumerate() {
-        read_load(table, i, &mut mechanism)?;
+        read_load(table, i, &parameters, &mut mechanism)?;
     }
     let hanging = set_root_velocities(&mut mechanism, given)?;
     let place = reader.place();
     let (system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
     let mut parties: Vec<String> = mechanism.nodes().map(|(name, _)| name.to_owned()).collect();
     parties.extend(planes.iter().map(|(name, _)| name.clone()));
+    parties.extend(mechanism.limits().map(|(name, _)| limited(name).to_owned()));
     let contacts = Contacts::read(reader, &parties)?.with_own(own);
     // Shapes are drawn; where a file says nothing of contacts they are no more than that.
-    let system = if contacts.said || !planes.is_empty() {
-        with_contacts(system, &mechanism, &shapes, &planes, &contacts)
-            .map_err(|e| place.system(&e))?
-    } else {
-        system
-    };
+    let touching: &[(NodeId, Shape)] =
+        if contacts.said || !planes.is_empty() { &shapes } else { &[] };
+    let system = with_contacts(system, &mechanism, touching, &planes, &contacts)
+        .map_err(|e| place.system(&e))?;
     let system = with_tracked(with_momenta(system, &mechanism, &state), &mechanism, reader)?;
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
@@ -94,7 +95,11 @@ fn with_contacts(
     contacts: &Contacts,
 ) -> Result<System, SystemError> {
     let names: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
-    let mut restitution = Vec::new();
+    // Limits of joints and ropes come first.
+    let mut restitution: Vec<f64> = mechanism
+        .limits()
+        .map(|(name, _)| contacts.restitution(limited(name), limited(name)))
+        .collect();
     for (k, (node, shape)) in shapes.iter().enumerate() {
         let name = names[node.index()];
         for (plane_name, plane) in planes {
@@ -125,6 +130,11 @@ fn with_contacts(
         }
     }
     system.with_restitution(&restitution)
+}
+
+/// The joint or rope to which a limit belongs: `knee` of `knee: upper`.
+fn limited(name: &str) -> &str {
+    name.split_once(": ").map_or(name, |(joint, _)| joint)
 }
 
 /// Whether a joint connects two nodes.
@@ -326,61 +336,12 @@ fn per_mass(
     }
 }
 
-fn read_joint(
-    reader: &Reader<'_>,
-    index: usize,
-    mechanism: &mut Mechanism,
-) -> Result<bool, ProblemError> {
-    const KINDS: [(&str, JointKind); 6] = [
-        ("revolute", JointKind::Revolute),
-        ("prismatic", JointKind::Prismatic),
-        ("cylindrical", JointKind::Cylindrical),
-        ("spherical", JointKind::Spherical),
-        ("planar", JointKind::Planar),
-        ("fixed", JointKind::Fixed),
-    ];
-    let name = name_of(reader, "joint", index)?;
-    let known = KINDS.map(|(word, _)| word).join(", ");
-    let kind =
-        reader.require("type", reader.choice("type", &KINDS)?, &format!("one of {known}"))?;
-    let names = reader.require(
-        "bodies",
-        reader.texts("bodies")?,
-        "the names of the two bodies that it joins; `\"ground\"` is one",
-    )?;
-    let &[first, second] = names.as_slice() else {
-        let message = format!("a joint has two bodies, here are {}", names.len());
-        return Err(reader.place_of("bodies").error(message));
-    };
-    let at = reader.require(
-        "at",
-        reader.vector("at")?,
-        "the point of the joint in the world, at the start",
-    )?;
-    let axis: Option<[f64; 3]> = reader.vector("axis")?;
-    let axis = match kind {
-        JointKind::Spherical | JointKind::Fixed => axis.unwrap_or([0.0, 0.0, 1.0]),
-        _ => reader.require("axis", axis, "a unit vector in the world, at the start")?,
-    };
-    let rate = if reader.is_number("rate") {
-        reader.number("rate")?.map(|rate| vec![rate])
-    } else {
-        reader.numbers("rate")?
-    };
-    reader.finish()?;
-    let end = |name: &str| end_named(mechanism, name, &reader.place_of("bodies"));
-    let ends = [end(first)?, end(second)?];
-    let joint = mechanism
-        .add_joint(&name, kind, ends, at, axis)
-        .map_err(|e| refused(reader.place(), &e))?;
-    if let Some(rate) = &rate {
-        mechanism.set_rate(joint, rate).map_err(|e| refused(&reader.place_of("rate"), &e))?;
-    }
-    Ok(rate.is_some())
-}
-
 /// The ground, a body, or a node of a beam: `beam[3]`, `beam.start`, `beam.middle`, `beam.end`.
-fn end_named(mechanism: &Mechanism, name: &str, place: &Place) -> Result<End, ProblemError> {
+pub(super) fn end_named(
+    mechanism: &Mechanism,
+    name: &str,
+    place: &Place,
+) -> Result<End, ProblemError> {
     if name == "ground" {
         Ok(End::Ground)
     } else {

@@ -1,16 +1,30 @@
 //! How the states of a mechanism are written down: coordinates, and its bodies by name.
 
+use std::cell::RefCell;
+
 use nsm_constraints::multibody::Mechanism;
 use nsm_geom::Vec3;
-use nsm_model::{State, System};
+use nsm_model::{Reactions, State, System};
 use serde_json::{Map, Value, json};
 
 use super::record::Layout;
 
 /// The layout of a mechanism's states.
 pub(crate) struct Parts<'a> {
-    pub(crate) mechanism: &'a Mechanism,
-    pub(crate) system: &'a System,
+    mechanism: &'a Mechanism,
+    system: &'a System,
+    /// Present where constraints carry forces that have a name.
+    reactions: Option<RefCell<Reactions<'a>>>,
+}
+
+impl<'a> Parts<'a> {
+    pub(crate) fn new(mechanism: &'a Mechanism, system: &'a System) -> Self {
+        let named = mechanism.joints().next().is_some()
+            || mechanism.coupling_rows().next().is_some()
+            || mechanism.limits().next().is_some();
+        let reactions = if named { Reactions::new(system).ok() } else { None };
+        Self { mechanism, system, reactions: reactions.map(RefCell::new) }
+    }
 }
 
 impl Layout<State> for Parts<'_> {
@@ -24,6 +38,34 @@ impl Layout<State> for Parts<'_> {
 
     fn positions(&self) -> Vec<Vec<usize>> {
         Layout::<State>::positions(self.system)
+    }
+
+    /// Force and torque of every joint, along its axis and two across it; what motors, rods and gears carry; what limits and ropes carry.
+    fn reaction_columns(&self) -> Vec<String> {
+        if self.reactions.is_none() {
+            return Vec::new();
+        }
+        let parts = ["Fn", "Fa", "Fb", "Tn", "Ta", "Tb"];
+        let joints =
+            self.mechanism.joints().flat_map(|(name, ..)| parts.map(|p| format!("{name}.{p}")));
+        let rows = self.mechanism.coupling_rows().map(|(name, _)| name.to_owned());
+        let limits = self.mechanism.limits().map(|(name, _)| name.to_owned());
+        joints.chain(rows).chain(limits).collect()
+    }
+
+    fn reactions(&self, state: &State, out: &mut Vec<f64>) {
+        let Some(reactions) = &self.reactions else { return };
+        let mut reactions = reactions.borrow_mut();
+        reactions.solve(state);
+        let (rows, forces) = (self.system.equalities(), reactions.forces());
+        for (name, ..) in self.mechanism.joints() {
+            let Some(joint) = self.mechanism.joint(name) else { continue };
+            let carried = self.mechanism.reaction(joint, rows, forces, &state.q);
+            out.extend(carried.force);
+            out.extend(carried.torque);
+        }
+        out.extend(self.mechanism.coupling_rows().map(|(_, i)| forces[i]));
+        out.extend(reactions.contacts().iter().take(self.mechanism.limits().count()));
     }
 
     /// `q`, `v`, `p`, and `bodies` as for rigid bodies: rotation row by row, angular momentum in the body frame.

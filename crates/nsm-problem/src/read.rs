@@ -126,8 +126,12 @@ pub(crate) fn read_runs(
             let message = format!("there are two runs named `{name}`");
             return Err(table.place_of("name").error(message));
         }
-        // Events of run `a` are written to `a-events.csv`.
-        let events = |a: &Run, b: &Run| a.name.strip_suffix("-events") == Some(b.name.as_str());
+        // Events of run `a` are written to `a-events.csv`, forces of its joints to `a-reactions.csv`.
+        let events = |a: &Run, b: &Run| {
+            ["-events", "-reactions"]
+                .iter()
+                .any(|end| a.name.strip_suffix(end) == Some(b.name.as_str()))
+        };
         for (a, b) in fresh.iter().flat_map(|a| runs.iter().map(move |b| (a, b))) {
             if events(a, b) || events(b, a) {
                 let message =

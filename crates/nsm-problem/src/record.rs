@@ -53,6 +53,12 @@ pub trait Layout<S> {
     }
     /// The state as it stands under `final` in the JSON.
     fn json(&self, state: &S) -> Value;
+    /// Names of the forces that constraints carry, if there are any to tell of.
+    fn reaction_columns(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Appends those forces in that order.
+    fn reactions(&self, _state: &S, _out: &mut Vec<f64>) {}
     /// How a row is written as JSON.
     fn form(&self) -> Form {
         Form::Coordinates
@@ -144,6 +150,10 @@ pub struct Recording {
     pub events: Vec<EventRecord>,
     /// The first part of the run, frame by frame, in the same columns as `samples`.
     pub film: Vec<Vec<f64>>,
+    /// Names of the columns of `reactions`, beginning with `t`; none where nothing is carried.
+    pub reaction_columns: Vec<String>,
+    /// The forces of constraints, one row per recorded instant.
+    pub reactions: Vec<Vec<f64>>,
 }
 
 impl Recording {
@@ -193,6 +203,7 @@ pub(crate) struct Recorder<'a, L> {
 struct Files {
     samples: Lines<File>,
     events: Lines<File>,
+    reactions: Option<Lines<File>>,
 }
 
 impl<'a, L> Recorder<'a, L> {
@@ -208,6 +219,10 @@ impl<'a, L> Recorder<'a, L> {
         L: Layout<S>,
     {
         let state_columns = layout.columns();
+        let mut carried = layout.reaction_columns();
+        if !carried.is_empty() {
+            carried.insert(0, "t".into());
+        }
         let mut columns = vec!["t".to_owned()];
         columns.extend(state_columns.iter().cloned());
         // A name stands for one column: a tracked quantity that is named like a coordinate says what it is.
@@ -238,17 +253,27 @@ impl<'a, L> Recorder<'a, L> {
             ),
             account,
             failure: None,
-            recording: Recording { columns, state_columns, ..Recording::default() },
+            recording: Recording {
+                columns,
+                state_columns,
+                reaction_columns: carried,
+                ..Recording::default()
+            },
         }
     }
 
-    /// Also writes `NAME.csv` and `NAME-events.csv` while the run goes on.
+    /// Also writes `NAME.csv`, `NAME-events.csv` and, where constraints carry forces, `NAME-reactions.csv` while the run goes on.
     pub(crate) fn writing_to(mut self, folder: &Path, name: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let open = |file: String| File::create(folder.join(file)).map(Lines::new);
         let mut files = Files {
             samples: open(format!("{name}.csv"))?,
             events: open(format!("{name}-events.csv"))?,
+            reactions: if self.recording.reaction_columns.is_empty() {
+                None
+            } else {
+                Some(open(format!("{name}-reactions.csv"))?)
+            },
         };
         let heads =
             |names: &[String]| names.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
@@ -257,6 +282,10 @@ impl<'a, L> Recorder<'a, L> {
             line.push_str("t,contacts,impulses,energy_change,");
             line.push_str(&heads(&self.recording.state_columns));
         })?;
+        if let Some(reactions) = &mut files.reactions {
+            reactions.push(|line| line.push_str(&heads(&self.recording.reaction_columns)))?;
+            reactions.flush()?;
+        }
         files.samples.flush()?;
         files.events.flush()?;
         self.files = Some(files);
@@ -282,7 +311,8 @@ impl<'a, L> Recorder<'a, L> {
         self.recording.film = camera.develop();
         if let Some(files) = &mut self.files {
             let flushed = files.samples.flush().and(files.events.flush());
-            self.keep(flushed);
+            let carried = files.reactions.as_mut().map_or(Ok(()), Lines::flush);
+            self.keep(flushed.and(carried));
         }
     }
 }
@@ -340,6 +370,15 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
                 self.keep(written);
             }
             self.recording.samples.push(row);
+            if !self.recording.reaction_columns.is_empty() {
+                let mut row = vec![m.t];
+                self.layout.reactions(state, &mut row);
+                if let Some(file) = self.files.as_mut().and_then(|files| files.reactions.as_mut()) {
+                    let written = file.push(|line| numbers(&row, line)).and(file.flush());
+                    self.keep(written);
+                }
+                self.recording.reactions.push(row);
+            }
         }
         if step.is_multiple_of(256) {
             if let Some(progress) = self.watch.progress {

@@ -3,7 +3,7 @@
 use nsm_model::{Ledger, Warning};
 use serde_json::{Map, Value, json};
 
-use super::account::band;
+use super::account::{band, word};
 use super::record::{Form, Recording};
 use nsm_formula::{Figure, nearest};
 
@@ -140,6 +140,8 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         "invariants": invariants,
         "penetration": ledger.penetration,
         "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
+        "balance": band(&ledger.balance),
+        "work": ledger.work.iter().map(|(name, w)| (word(name), json!(w))).collect::<Map<_, _>>(),
         "final": last,
         "event_times": recording.event_times,
         "warnings": warnings,
@@ -149,6 +151,35 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         object["projected_energy"] = json!({ "total": total, "min": min, "max": max });
     }
     object
+}
+
+/// What joints carried: largest force and torque at the recorded instants, and those at the end; what else carries a force, by its
+/// band.
+pub(crate) fn reactions(recording: &Recording) -> Value {
+    let column = |k: usize| recording.reactions.iter().map(move |row| row[k]);
+    let mut object = Map::new();
+    let mut k = 1;
+    while let Some(name) = recording.reaction_columns.get(k) {
+        let Some(joint) = name.strip_suffix(".Fn") else {
+            let mut values = column(k);
+            let mut all = nsm_model::Band::new(values.next().unwrap_or(f64::NAN));
+            values.for_each(|x| all.extend(x));
+            object.insert(word(name), band(&all));
+            k += 1;
+            continue;
+        };
+        let vector = |first: usize| {
+            let at =
+                |row: &Vec<f64>| <[f64; 3]>::try_from(&row[first..first + 3]).unwrap_or_default();
+            let size = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let vectors = || recording.reactions.iter().map(at);
+            let largest = vectors().map(size).fold(0.0, f64::max);
+            json!({ "start": vectors().next(), "end": vectors().next_back(), "max": largest })
+        };
+        object.insert(word(joint), json!({ "force": vector(k), "torque": vector(k + 3) }));
+        k += 6;
+    }
+    Value::Object(object)
 }
 
 /// One part of a path.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nsm_constraints::multibody::Mechanism;
-use nsm_model::{State, Stepper, System, steps_between};
+use nsm_model::{State, Stepper, System, Wound, steps_between};
 use nsm_vi::{Projected, Projection};
 use serde_json::Value;
 
@@ -61,6 +61,11 @@ impl Run {
             .method
             .bind(system, start, mechanism)
             .map_err(|e| self.place.error(e.to_string()))?;
+        let stepper: Box<dyn Stepper<State = State> + 'a> = if system.turns().is_empty() {
+            stepper
+        } else {
+            Box::new(Wound::new(system, stepper, start))
+        };
         Ok(match &self.projection {
             None => stepper,
             Some(projection) => {

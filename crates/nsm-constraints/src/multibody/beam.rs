@@ -3,14 +3,16 @@
 //! The nodes of a beam are nodes of the mechanism like any others: joints hold them, masses and loads act on them. Those
 //! that no joint holds move freely with six freedoms each, since elements are potentials and not constraints (\[LMO\] section 6).
 
+use std::sync::Arc;
+
 use super::beam_element::BeamElement;
 use super::error::MechanismError;
 use super::load::Load;
 use super::mechanism::Mechanism;
 use super::node::{NodeId, Pose};
 use super::section::{SectionMass, SectionStiffness};
-use crate::ConstraintError;
 use crate::distance::{norm, positive};
+use crate::{ConstraintError, Field};
 
 /// A beam of one cross-section, by the poses of its nodes where it is free of stress.
 ///
@@ -141,6 +143,35 @@ impl Mechanism {
         self.check_name(name)?;
         let at = self.known(name, node)?.start;
         let load = Load::new([at, at + 1, at + 2], direction, table)
+            .map_err(|source| MechanismError::Part { name: name.to_owned(), source })?;
+        self.loads.push((name.to_owned(), load));
+        Ok(())
+    }
+
+    /// Adds a force along a fixed direction of the world, on a point given in the world at the start or on the node's own; its size is a
+    /// field of no coordinates.
+    ///
+    /// # Errors
+    /// A name that is taken, an unknown node, a point of a particle elsewhere than where it is, numbers that are not finite.
+    pub fn add_dead_load(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        at: Option<[f64; 3]>,
+        direction: [f64; 3],
+        size: Arc<dyn Field>,
+    ) -> Result<(), MechanismError> {
+        self.check_name(name)?;
+        let found = self.known(name, node)?;
+        let point = match at {
+            None => [0.0; 3],
+            Some(at) if found.directors => found.pose.components(at),
+            Some(at) => {
+                self.arm(name, node.into(), at)?;
+                [0.0; 3]
+            }
+        };
+        let load = Load::on_body(found.start, point, direction, size)
             .map_err(|source| MechanismError::Part { name: name.to_owned(), source })?;
         self.loads.push((name.to_owned(), load));
         Ok(())

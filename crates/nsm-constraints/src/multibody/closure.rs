@@ -43,7 +43,17 @@ pub(super) struct Loops {
 
 impl Loops {
     pub(super) fn new(mechanism: &Mechanism, tree: &Tree) -> Result<Self, ConstraintError> {
-        let rows = mechanism.joint_rows(tree.closing())?;
+        Ok(Self::of(mechanism, tree, mechanism.joint_rows(tree.closing())?))
+    }
+
+    /// The same with couplings and motors.
+    pub(super) fn coupled(mechanism: &Mechanism, tree: &Tree) -> Result<Self, ConstraintError> {
+        let mut rows = mechanism.joint_rows(tree.closing())?;
+        mechanism.push_couplings(&mut rows)?;
+        Ok(Self::of(mechanism, tree, rows))
+    }
+
+    fn of(mechanism: &Mechanism, tree: &Tree, rows: Rows) -> Self {
         let t = tree.freedoms();
         let places = if rows.is_empty() { Vec::new() } else { tree.entry_places() };
         let mut at = vec![Vec::new(); mechanism.dimension()];
@@ -66,7 +76,7 @@ impl Loops {
         for node in &mechanism.nodes {
             least[node.start..node.start + 3].fill(length);
         }
-        Ok(Self { rows, gradients, least, places, basis, links, matrix })
+        Self { rows, gradients, least, places, basis, links, matrix }
     }
 
     /// Writes $G_c(q) P^o(q)$.
@@ -79,6 +89,7 @@ impl Loops {
 
     /// Writes $G_c(q) P^o$ with the values in `basis`: $P^o$, or the tangent of the tree's reparametrisation.
     fn evaluate(&mut self, q: &[f64]) {
+        // Gradients of motors do not depend on the instant.
         self.rows.gradients(q, 0.0, &mut self.gradients);
         self.matrix.fill(0.0);
         for &(g, k, a) in &self.links {
@@ -153,7 +164,7 @@ impl Mechanism {
         loops.evaluate_at(&mut tree, &q);
         let mut qr = PivotedQr::new(m, t);
         let rank = qr.factor(m, t, &loops.matrix, RANK).unwrap_or(t);
-        if rank == t {
+        if rank == tree.moving() {
             return Err(self.immovable());
         }
         let freedoms = t - rank;

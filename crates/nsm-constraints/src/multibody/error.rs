@@ -167,6 +167,85 @@ pub enum MechanismError {
         /// What is wrong with it.
         source: ConstraintError,
     },
+    /// A freedom that a joint does not have, or that is no angle or travel.
+    #[error(
+        "`{joint}` is {kind} and has {freedoms} freedoms: number {freedom} is no angle about and no travel along an axis"
+    )]
+    NoFreedom {
+        /// Name of the joint.
+        joint: String,
+        /// Its kind.
+        kind: JointKind,
+        /// The freedom asked for.
+        freedom: usize,
+        /// How many it has.
+        freedoms: usize,
+    },
+    /// A point of a particle that is not where the particle is.
+    #[error(
+        "`{name}` takes hold of the particle `{particle}` elsewhere than where it is: leave out its point"
+    )]
+    OffParticle {
+        /// What takes hold of it.
+        name: String,
+        /// Name of the particle.
+        particle: String,
+    },
+    /// Two points that coincide, between which a direction is asked for.
+    #[error(
+        "`{name}` has no direction: its points on `{}` and `{}` coincide at the start; move one of them, or give a spring with `length = 0` and no damping",
+        ends[0], ends[1]
+    )]
+    NoDirection {
+        /// Name of the element.
+        name: String,
+        /// What it connects.
+        ends: [String; 2],
+    },
+    /// Limits the wrong way round.
+    #[error("the limits of `{joint}` are {lower} and {upper}: the first must be below the second")]
+    Limits {
+        /// Name of the joint.
+        joint: String,
+        /// The lower one.
+        lower: f64,
+        /// The upper one.
+        upper: f64,
+    },
+    /// Limits that do not hold at the start.
+    #[error(
+        "`{joint}` starts at {value}, outside its limits {lower} and {upper}: freedoms are zero where the file draws them"
+    )]
+    OutsideLimits {
+        /// Name of the joint.
+        joint: String,
+        /// Where it starts.
+        value: f64,
+        /// The lower limit.
+        lower: f64,
+        /// The upper one.
+        upper: f64,
+    },
+    /// A rod or rope of another length than its points allow.
+    #[error(
+        "`{name}` has length {length}, but its points are {distance} apart at the start: leave out the length of a rod, and make a rope no shorter"
+    )]
+    Length {
+        /// Name of the rod or rope.
+        name: String,
+        /// The length given.
+        length: f64,
+        /// The distance of its points.
+        distance: f64,
+    },
+    /// A motor that drives what does not move, or what another motor drives.
+    #[error(
+        "the motor of `{joint}` drives a freedom that loops or other motors already fix: remove one of them"
+    )]
+    IdleMotor {
+        /// Name of the row.
+        joint: String,
+    },
     /// Nothing in it.
     #[error("a mechanism needs at least one node or particle")]
     Empty,

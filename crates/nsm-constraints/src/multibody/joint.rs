@@ -112,6 +112,13 @@ impl std::fmt::Display for JointKind {
     }
 }
 
+/// $n, a, b$ of a unit axis: the coordinate axis farthest from $n$ made orthogonal to it, and $b = n\times a$.
+pub(super) fn triad(axis: Vec3) -> [Vec3; 3] {
+    let a = Vec3::ith(axis.iamin(), 1.0);
+    let a = (a - axis * axis.dot(&a)).normalize();
+    [axis, a, axis.cross(&a)]
+}
+
 /// A joint with its point and triad in the components of either end (the world's for the ground).
 #[derive(Clone, Debug)]
 pub(super) struct Joint {
@@ -134,10 +141,7 @@ impl Joint {
         axis: Vec3,
         nodes: &[Node],
     ) -> Self {
-        // The coordinate axis farthest from n, made orthogonal to it.
-        let a = Vec3::ith(axis.iamin(), 1.0);
-        let a = (a - axis * axis.dot(&a)).normalize();
-        let triad = [axis, a, axis.cross(&a)];
+        let triad = triad(axis);
         let anchors = ends.map(|end| match end {
             End::Ground => at,
             End::Node(id) => nodes[id.0].pose.components(at),

@@ -64,6 +64,9 @@ impl Tree {
             }
             motions[k] = motion;
         }
+        for (rate, &c) in rates[self.moving()..].iter().zip(&self.counts) {
+            out[c] = *rate;
+        }
     }
 
     /// Turns and places one branch; everything above it is in place.
@@ -150,6 +153,7 @@ impl Tree {
                 }
             }
         }
+        rest[..self.counts.len()].fill(1.0);
     }
 
     /// The motion of what is below branch `k` by its freedom `i`.
@@ -223,6 +227,9 @@ impl Reparametrisation for Tree {
         }
         for k in 0..self.branches.len() {
             self.place_branch(k, u, q, out);
+        }
+        for (u, &c) in u[self.moving()..].iter().zip(&self.counts) {
+            out[c] = q[c] + u;
         }
         Ok(())
     }

@@ -1,18 +1,28 @@
-//! A force of fixed direction whose size follows a table of time.
+//! A force of fixed direction whose size follows time.
 //!
 //! $$ V(x, t) = -F(t)\\,n\cdot x, \qquad -\nabla V = F(t)\\,n, $$
-//! $F$ linear between the instants of the table and constant beyond its ends. An integrator by the midpoint rule takes $F$ in
+//! $F$ a formula of time, or linear between the instants of a table and constant beyond its ends. An integrator by the midpoint rule takes $F$ in
 //! the middle of each step.
+
+use std::sync::Arc;
 
 use crate::affine::finite;
 use crate::{ConstraintError, Field};
 
 /// The potential of a force that acts on a point along a fixed direction and changes with time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Load {
-    coordinates: [usize; 3],
-    direction: [f64; 3],
-    table: Vec<(f64, f64)>,
+    coordinates: Vec<usize>,
+    /// What the work of a unit force is for each coordinate.
+    slopes: Vec<f64>,
+    /// A field of no coordinates.
+    size: Arc<dyn Field>,
+}
+
+impl std::fmt::Debug for Load {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Load").field("coordinates", &self.coordinates).finish_non_exhaustive()
+    }
 }
 
 impl Load {
@@ -26,6 +36,30 @@ impl Load {
         direction: [f64; 3],
         table: &[(f64, f64)],
     ) -> Result<Self, ConstraintError> {
+        Self::checked(coordinates.to_vec(), direction, None, Arc::new(TimeTable::new(table)?))
+    }
+
+    /// A load on the point $\varphi + X_I d_I$ of the node whose coordinates begin at `start`; its size is a field of no coordinates.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn on_body(
+        start: usize,
+        point: [f64; 3],
+        direction: [f64; 3],
+        size: Arc<dyn Field>,
+    ) -> Result<Self, ConstraintError> {
+        let arms = (point != [0.0; 3]).then_some(point);
+        let count = if arms.is_some() { 12 } else { 3 };
+        Self::checked((start..start + count).collect(), direction, arms, size)
+    }
+
+    fn checked(
+        coordinates: Vec<usize>,
+        direction: [f64; 3],
+        arms: Option<[f64; 3]>,
+        size: Arc<dyn Field>,
+    ) -> Result<Self, ConstraintError> {
         crate::rows::check_distinct(&coordinates)?;
         for &x in &direction {
             finite("a component of the direction of a load", x)?;
@@ -38,53 +72,60 @@ impl Load {
                 value: 0.0,
             });
         }
-        for &(t, value) in table {
-            finite("an instant of a load's table", t)?;
-            finite("a value of a load's table", value)?;
+        let mut slopes = direction.to_vec();
+        for arm in arms.into_iter().flatten() {
+            slopes.extend(direction.map(|n| arm * n));
         }
-        if table.is_empty() {
-            let what = "the table of a load";
-            return Err(ConstraintError::Length { what, length: 0, expected: 1 });
-        }
-        if let Some(pair) = table.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
-            return Err(ConstraintError::Parameter {
-                what: "an instant of a load's table",
-                must: "later than the one before it",
-                value: pair[1].0,
-            });
-        }
-        Ok(Self { coordinates, direction, table: table.to_vec() })
+        Ok(Self { coordinates, slopes, size })
     }
 
     /// $F(t)$.
     pub fn size(&self, t: f64) -> f64 {
-        let after = self.table.partition_point(|&(instant, _)| instant <= t);
-        match (self.table[..after].last(), self.table.get(after)) {
-            (Some(&(t0, f0)), Some(&(t1, f1))) => f0 + (t - t0) / (t1 - t0) * (f1 - f0),
-            (Some(&(_, f)), None) | (None, Some(&(_, f))) => f,
-            (None, None) => 0.0,
-        }
+        self.size.value(&[], t)
     }
 
     /// $\dot F(t)$, to the right where it jumps.
     fn size_rate(&self, t: f64) -> f64 {
-        let after = self.table.partition_point(|&(instant, _)| instant <= t);
-        match (self.table[..after].last(), self.table.get(after)) {
-            (Some(&(t0, f0)), Some(&(t1, f1))) => (f1 - f0) / (t1 - t0),
-            _ => 0.0,
-        }
+        self.size.rate(&[], t)
     }
 
     /// $n\cdot x$.
     fn along(&self, q: &[f64]) -> f64 {
-        self.coordinates.iter().zip(&self.direction).map(|(&c, n)| n * q[c]).sum()
+        self.coordinates.iter().zip(&self.slopes).map(|(&c, n)| n * q[c]).sum()
     }
 
     fn write(&self, size: f64, out: &mut [f64]) {
-        for (out, n) in out.iter_mut().zip(&self.direction) {
+        for (out, n) in out.iter_mut().zip(&self.slopes) {
             *out = -size * n;
         }
     }
+}
+
+fn check_table(table: &[(f64, f64)]) -> Result<(), ConstraintError> {
+    for &(t, value) in table {
+        finite("an instant of a load's table", t)?;
+        finite("a value of a load's table", value)?;
+    }
+    if table.is_empty() {
+        let what = "the table of a load";
+        return Err(ConstraintError::Length { what, length: 0, expected: 1 });
+    }
+    if let Some(pair) = table.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
+        return Err(ConstraintError::Parameter {
+            what: "an instant of a load's table",
+            must: "later than the one before it",
+            value: pair[1].0,
+        });
+    }
+    Ok(())
+}
+
+type Entry<'t> = Option<&'t (f64, f64)>;
+
+/// The entries before and after an instant.
+fn around(table: &[(f64, f64)], t: f64) -> (Entry<'_>, Entry<'_>) {
+    let after = table.partition_point(|&(instant, _)| instant <= t);
+    (table[..after].last(), table.get(after))
 }
 
 impl Field for Load {
@@ -107,7 +148,7 @@ impl Field for Load {
     }
 
     fn is_rheonomic(&self) -> bool {
-        self.table.len() > 1
+        self.size.is_rheonomic()
     }
 
     fn rate(&self, q: &[f64], t: f64) -> f64 {
@@ -116,6 +157,54 @@ impl Field for Load {
 
     fn rate_gradient(&self, _q: &[f64], t: f64, out: &mut [f64]) {
         self.write(self.size_rate(t), out);
+    }
+}
+
+/// A table of time as a field of no coordinates: linear between its instants, constant beyond.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeTable(Vec<(f64, f64)>);
+
+impl TimeTable {
+    /// The values at increasing instants.
+    ///
+    /// # Errors
+    /// An empty table, instants that do not increase, numbers that are not finite.
+    pub fn new(table: &[(f64, f64)]) -> Result<Self, ConstraintError> {
+        check_table(table)?;
+        Ok(Self(table.to_vec()))
+    }
+}
+
+impl Field for TimeTable {
+    fn coordinates(&self) -> &[usize] {
+        &[]
+    }
+
+    fn value(&self, _q: &[f64], t: f64) -> f64 {
+        match around(&self.0, t) {
+            (Some(&(t0, f0)), Some(&(t1, f1))) => f0 + (t - t0) / (t1 - t0) * (f1 - f0),
+            (Some(&(_, f)), None) | (None, Some(&(_, f))) => f,
+            (None, None) => 0.0,
+        }
+    }
+
+    fn gradient(&self, _q: &[f64], _t: f64, _out: &mut [f64]) {}
+
+    fn hessian(&self, _q: &[f64], _t: f64, _w: f64, _out: &mut [f64]) {}
+
+    fn is_affine(&self) -> bool {
+        true
+    }
+
+    fn is_rheonomic(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    fn rate(&self, _q: &[f64], t: f64) -> f64 {
+        match around(&self.0, t) {
+            (Some(&(t0, f0)), Some(&(t1, f1))) => (f1 - f0) / (t1 - t0),
+            _ => 0.0,
+        }
     }
 }
 

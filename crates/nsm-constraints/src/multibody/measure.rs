@@ -1,5 +1,7 @@
 //! What can be read off a configuration: points that bodies carry, angles and travels of joints.
 
+use std::f64::consts::TAU;
+
 use nsm_geom::{Mat3, Vec3, so3};
 
 use super::MechanismError;
@@ -51,7 +53,7 @@ impl Mechanism {
     }
 
     /// What a joint's freedoms have done since the start, in the order of its rates, zeros behind them; angles are in
-    /// $(-\pi, \pi]$.
+    /// $(-\pi, \pi]$ unless the turns of the joint are counted.
     ///
     /// For a spherical joint it is the rotation vector of the second end relative to the first, in the axes of the world
     /// at the start as the first end carries them.
@@ -60,6 +62,7 @@ impl Mechanism {
     /// An unknown joint, or a coordinate vector of the wrong length.
     pub fn joint_coordinates(&self, joint: JointId, q: &[f64]) -> Result<[f64; 3], MechanismError> {
         let joints = self.joints.len();
+        let counted = self.turns.iter().find(|turns| turns.0 == joint).map(|turns| turns.1);
         let Some(joint) = self.joints.get(joint.0) else {
             return Err(MechanismError::UnknownJoint { joint: joint.0, joints });
         };
@@ -72,7 +75,10 @@ impl Mechanism {
         let turn = first.tr_mul(&second);
         let gap = first.tr_mul(&(self.anchor(joint, 1, q) - self.anchor(joint, 0, q)));
         // About the axis, which is the first of the triad.
-        let angle = turn.m32.atan2(turn.m22);
+        let mut angle = turn.m32.atan2(turn.m22);
+        if let Some(at) = counted {
+            angle += TAU * (q[at] - angle / TAU).round();
+        }
         Ok(match joint.kind {
             JointKind::Revolute => [angle, 0.0, 0.0],
             JointKind::Prismatic => [gap.x, 0.0, 0.0],
@@ -90,7 +96,7 @@ impl Mechanism {
     }
 
     /// $n, a, b$ as an end carries them.
-    fn triad(&self, joint: &Joint, e: usize, q: &[f64]) -> [Vec3; 3] {
+    pub(super) fn triad(&self, joint: &Joint, e: usize, q: &[f64]) -> [Vec3; 3] {
         let triad = joint.triads[e];
         match joint.ends[e] {
             End::Ground => triad.map(Vec3::from),
@@ -102,7 +108,7 @@ impl Mechanism {
         }
     }
 
-    fn anchor(&self, joint: &Joint, e: usize, q: &[f64]) -> Vec3 {
+    pub(super) fn anchor(&self, joint: &Joint, e: usize, q: &[f64]) -> Vec3 {
         match joint.ends[e] {
             End::Ground => joint.anchors[e].into(),
             End::Node(id) => {

@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use nsm_geom::Vec3;
 
 use super::MechanismError;
 use super::beam::PlacedBeam;
+use super::coupling::PlacedCoupling;
+use super::elements::{NamedField, NamedForce};
 use super::joint::{End, Joint, JointId, JointKind};
 use super::load::Load;
 use super::node::{Inertia, Node, NodeId, Pose, check_mass};
@@ -31,14 +34,24 @@ use crate::{ConstraintError, Quadratic, Rows};
 pub struct Mechanism {
     pub(super) nodes: Vec<Node>,
     pub(super) joints: Vec<Joint>,
-    /// Names of nodes and joints, of which there may be many.
-    names: HashSet<String>,
+    /// Names of nodes, joints and elements, of which there may be many.
+    pub(super) names: HashSet<String>,
     pub(super) dimension: usize,
     gravity: [f64; 3],
     /// Entries of the mass matrix; those of the same place add up.
     mass: Vec<(usize, usize, f64)>,
     pub(super) beams: Vec<PlacedBeam>,
     pub(super) loads: Vec<(String, Load)>,
+    /// Terms of the potential, and forces that no potential gives.
+    pub(super) terms: Vec<NamedField>,
+    pub(super) forces: Vec<NamedForce>,
+    /// Equalities besides those of nodes and joints, and inequalities.
+    pub(super) couplings: Vec<PlacedCoupling>,
+    pub(super) limits: Vec<NamedField>,
+    /// When it starts: motors have their rate then.
+    pub(super) start_time: f64,
+    /// Joints whose turns are counted, and the coordinates that count them.
+    pub(super) turns: Vec<(JointId, usize)>,
 }
 
 impl Mechanism {
@@ -174,14 +187,23 @@ impl Mechanism {
         })
     }
 
-    /// Number of coordinates: twelve for each node, three for each particle.
+    /// Number of coordinates: twelve for each node, three for each particle, one for each joint whose turns are counted.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Names of the coordinates: `crank.x`, …, `crank.d3z`.
+    /// Names of the coordinates: `crank.x`, …, `crank.d3z`, `hinge.turns`.
     pub fn coordinate_names(&self) -> Vec<String> {
-        self.nodes.iter().flat_map(Node::coordinate_names).collect()
+        let mut names = vec![String::new(); self.dimension];
+        for node in &self.nodes {
+            for (at, name) in (node.start..).zip(node.coordinate_names()) {
+                names[at] = name;
+            }
+        }
+        for &(joint, at) in &self.turns {
+            names[at] = format!("{}.turns", self.joints[joint.0].name);
+        }
+        names
     }
 
     /// The node or particle with this name.
@@ -199,7 +221,7 @@ impl Mechanism {
         self.nodes.get(node.0).map_or(0..0, |n| n.start..n.start + n.size())
     }
 
-    /// The constraints: six internal rows for each node, then the rows of the joints.
+    /// The constraints: six internal rows for each node, then the rows of the joints, then couplings and motors.
     ///
     /// # Errors
     /// Numbers so large that products overflow.
@@ -208,7 +230,27 @@ impl Mechanism {
         let mut rows = Rows::new(self.dimension);
         self.nodes.iter().try_for_each(|node| node.push_rows(&mut rows))?;
         self.joints.iter().try_for_each(|joint| joint.push_rows(&self.nodes, &q, &mut rows))?;
+        self.push_couplings(&mut rows)?;
         Ok(rows)
+    }
+
+    /// Says when it starts, if not at zero: motors have their rate then.
+    #[must_use]
+    pub fn starting_at(mut self, t: f64) -> Self {
+        self.start_time = t;
+        self
+    }
+
+    /// When it starts.
+    pub fn start_time(&self) -> f64 {
+        self.start_time
+    }
+
+    pub(super) fn push_couplings(&self, rows: &mut Rows) -> Result<(), ConstraintError> {
+        for PlacedCoupling { row: NamedField(name, row), .. } in &self.couplings {
+            rows.push(name.clone(), Arc::clone(row))?;
+        }
+        Ok(())
     }
 
     /// The rows of some joints only.
@@ -237,6 +279,9 @@ impl Mechanism {
             rows.push("gravity", Quadratic::new(0.0, &terms, &[])?)?;
         }
         self.push_elastic(&mut rows)?;
+        for NamedField(name, term) in &self.terms {
+            rows.push(name.clone(), Arc::clone(term))?;
+        }
         Ok(rows)
     }
 
@@ -258,7 +303,11 @@ impl Mechanism {
 
     /// The coordinates at the start.
     pub fn start_position(&self) -> Vec<f64> {
-        self.nodes.iter().flat_map(Node::coordinates).collect()
+        let mut q = vec![0.0; self.dimension];
+        for node in &self.nodes {
+            q[node.start..node.start + node.size()].copy_from_slice(&node.coordinates());
+        }
+        q
     }
 
     /// Adds to one entry of the mass matrix; the caller adds its mirror image.

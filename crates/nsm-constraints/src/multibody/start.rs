@@ -88,28 +88,57 @@ impl Mechanism {
                 set(range, velocity.as_flattened());
             }
         }
-        let mut loops = Loops::new(self, &tree)?;
+        let mut loops = Loops::coupled(self, &tree)?;
         loops.evaluate_at(&mut tree, &q);
-        self.close(&loops, &free, &mut rates)?;
+        self.close(&loops, tree.moving(), &free, &mut rates)?;
         let mut v = vec![0.0; self.dimension];
         tree.velocities(&q, &rates, &mut v);
         Ok((q, v))
     }
 
     /// Finds the rates that were not set; refuses joints that leave no motion.
-    fn close(&self, loops: &Loops, free: &[bool], rates: &mut [f64]) -> Result<(), MechanismError> {
+    fn close(
+        &self,
+        loops: &Loops,
+        moving: usize,
+        free: &[bool],
+        rates: &mut [f64],
+    ) -> Result<(), MechanismError> {
         let (m, t) = (loops.rows.len(), free.len());
         let mut qr = PivotedQr::new(m, t);
-        let rank = qr.factor(m, t, &loops.matrix, super::closure::RANK).unwrap_or(t);
-        if rank == t {
+        let mut rank = |rows: usize, matrix: &[f64]| {
+            qr.factor(rows, t, &matrix[..rows * t], super::closure::RANK).unwrap_or(t)
+        };
+        // Motors come last where they were added last; they may take the last freedom, and nothing else may.
+        let (order, motors) = self.motors_last(m);
+        let held = m - motors;
+        let arranged: Vec<f64> =
+            order.iter().flat_map(|&i| &loops.matrix[i * t..(i + 1) * t]).copied().collect();
+        let mut found = rank(held, &arranged);
+        if found == moving {
             return Err(self.immovable());
+        }
+        for (k, &i) in order.iter().enumerate().skip(held) {
+            let with = rank(k + 1, &arranged);
+            if with == found {
+                let name = loops.rows.name(i);
+                let joint = name.rsplit_once(": ").map_or(name, |(joint, _)| joint).to_owned();
+                return Err(MechanismError::IdleMotor { joint });
+            }
+            found = with;
         }
         if m == 0 {
             return Ok(());
         }
+        let mut driven = vec![0.0; m];
+        loops.rows.rates(&self.start_position(), self.start_time, &mut driven);
         let mut open = vec![0.0; m];
-        nsm_solvers::small::matvec(&loops.matrix, rates, &mut open);
-        let scale = rates.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        let opening = |rates: &[f64], open: &mut [f64]| {
+            nsm_solvers::small::matvec(&loops.matrix, rates, open);
+            open.iter_mut().zip(&driven).for_each(|(x, d)| *x += d);
+        };
+        opening(rates, &mut open);
+        let scale = rates.iter().chain(&driven).fold(0.0_f64, |a, x| a.max(x.abs()));
         let mut matrix = loops.matrix.clone();
         for row in matrix.chunks_exact_mut(t) {
             row.iter_mut().zip(free).filter(|x| !x.1).for_each(|(x, _)| *x = 0.0);
@@ -125,13 +154,22 @@ impl Mechanism {
         for (rate, x) in rates.iter_mut().zip(correction) {
             *rate += x;
         }
-        nsm_solvers::small::matvec(&loops.matrix, rates, &mut open);
+        opening(rates, &mut open);
         let worst = (0..m).fold(0, |w, i| if open[i].abs() > open[w].abs() { i } else { w });
         if open[worst].abs() > 1e-10 * (1.0 + scale) {
             let joint = loops.joint_of(worst, &self.joints);
             return Err(MechanismError::OpenLoop { joint, rate: open[worst] });
         }
         Ok(())
+    }
+
+    /// The rows of loops and couplings with those of motors behind the others, and how many motors there are.
+    fn motors_last(&self, rows: usize) -> (Vec<usize>, usize) {
+        let first = rows - self.couplings.len();
+        let is_motor = |i: &usize| *i >= first && self.couplings[i - first].motor;
+        let (motors, mut order): (Vec<usize>, Vec<usize>) = (0..rows).partition(is_motor);
+        order.extend(&motors);
+        (order, motors.len())
     }
 
     pub(super) fn immovable(&self) -> MechanismError {

@@ -28,6 +28,8 @@ pub struct Tree {
     hanging: Vec<Option<usize>>,
     closing: Vec<JointId>,
     pub(super) freedoms: usize,
+    /// Coordinates that count turns, each a freedom of its own behind the others.
+    pub(super) counts: Vec<usize>,
     names: Vec<String>,
     /// Rotation of each branch in the last placement.
     pub(super) turns: Vec<Mat3>,
@@ -91,6 +93,7 @@ impl Tree {
             hanging: vec![None; joints.len()],
             closing,
             freedoms: 0,
+            counts: mechanism.turns.iter().map(|turns| turns.1).collect(),
             names: Vec::new(),
             turns: vec![Mat3::identity(); nodes.len()],
             placed: vec![0.0; mechanism.dimension],
@@ -102,6 +105,10 @@ impl Tree {
                 tree.grow(root, nodes, &neighbours, &mut seen);
             }
         }
+        for &(joint, _) in &mechanism.turns {
+            tree.names.push(format!("{}: turns", joints[joint.0].name));
+        }
+        tree.freedoms = tree.names.len();
         for k in (0..tree.branches.len()).rev() {
             if let Hang::Joint { parent: Some(parent), .. } = tree.branches[k].hang {
                 tree.branches[parent].below += tree.branches[k].below;
@@ -196,7 +203,8 @@ impl Tree {
     /// Nonzeros of $P$ and of the tangent as (coordinate, freedom), in the order of their values. There are as many as a
     /// freedom has nodes below it, twelve entries each: of a chain, the square of its length.
     pub fn entry_places(&self) -> Vec<(usize, usize)> {
-        (0..self.branches.len()).flat_map(|k| self.columns(k)).collect()
+        let counted = (self.moving()..).zip(&self.counts).map(|(f, &c)| (c, f));
+        (0..self.branches.len()).flat_map(|k| self.columns(k)).chain(counted).collect()
     }
 
     /// Freedoms of a joint, in the order of its rates; none if it closes a loop.
@@ -216,8 +224,13 @@ impl Tree {
         }
     }
 
+    /// Freedoms in which something moves: those before the counts of turns.
+    pub(super) fn moving(&self) -> usize {
+        self.freedoms - self.counts.len()
+    }
+
     pub(super) fn freedoms_of(&self, branch: usize) -> Range<usize> {
-        let end = self.branches.get(branch + 1).map_or(self.freedoms, |next| next.freedom);
+        let end = self.branches.get(branch + 1).map_or(self.moving(), |next| next.freedom);
         self.branches[branch].freedom..end
     }
 }

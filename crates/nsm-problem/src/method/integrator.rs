@@ -173,14 +173,14 @@ impl Integrator for NullSpace {
         Ok(Box::new(self.stepper(system)?))
     }
 
-    /// Steps in the freedoms of the joints: those of the tree, or with loops closed.
+    /// Steps in the freedoms of the joints: those of the tree, or with loops closed. Couplings are no joints of a tree.
     fn bind_mechanism<'a>(
         &self,
         mechanism: &Mechanism,
         system: &'a System,
         start: &State,
     ) -> Bound<'a, State> {
-        if self.unknowns != Unknowns::Increment {
+        if self.unknowns != Unknowns::Increment || mechanism.has_couplings() {
             return self.bind(system, start);
         }
         let tree = mechanism.tree();

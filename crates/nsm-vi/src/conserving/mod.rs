@@ -76,6 +76,7 @@ impl Conserving {
             solver: Solver::new(equations, self.solver, self.tolerances)?,
             h: self.step,
             multipliers: vec![0.0; m],
+            impulses: vec![0.0; m],
             p: vec![0.0; n],
             v: vec![0.0; n],
             massless: Massless::new(system),
@@ -94,6 +95,8 @@ pub struct ConservingStepper<'a> {
     h: f64,
     /// $\lambda$ of the last step that succeeded.
     multipliers: Vec<f64>,
+    /// $-h\lambda$.
+    impulses: Vec<f64>,
     p: Vec<f64>,
     v: Vec<f64>,
     /// Present where the mass is singular.
@@ -203,6 +206,9 @@ impl Stepper for ConservingStepper<'_> {
         for (lambda, scaled) in self.multipliers.iter_mut().zip(&self.solver.multipliers) {
             *lambda = scaled / scale;
         }
+        for (impulse, lambda) in self.impulses.iter_mut().zip(&self.multipliers) {
+            *impulse = -h * lambda;
+        }
         state.q.copy_from_slice(&self.solver.x);
         state.p.copy_from_slice(&self.p);
         state.v.copy_from_slice(&self.v);
@@ -217,6 +223,10 @@ impl Stepper for ConservingStepper<'_> {
 
     fn events(&self) -> &Events {
         &self.events
+    }
+
+    fn equality_impulses(&self) -> Option<&[f64]> {
+        Some(&self.impulses)
     }
 }
 

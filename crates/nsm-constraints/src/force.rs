@@ -1,11 +1,12 @@
 //! Forces that no potential gives: $f(q, v, t)$ with its exact derivatives.
 
-use nsm_constraints::{ConstraintError, Scalar};
 use num_dual::Dual64;
+
+use crate::{ConstraintError, Scalar};
 
 /// A force on a block of coordinates that depends on positions and velocities of the same block.
 ///
-/// Like a [`Field`](nsm_constraints::Field), it receives whole vectors and writes on its block.
+/// Like a [`Field`](crate::Field), it receives whole vectors and writes on its block.
 pub trait Force: Send + Sync {
     /// The coordinates that it depends on and acts on, without repetition.
     fn coordinates(&self) -> &[usize];
@@ -25,6 +26,24 @@ pub trait Force: Send + Sync {
     }
 }
 
+impl<F: Force + ?Sized> Force for std::sync::Arc<F> {
+    fn coordinates(&self) -> &[usize] {
+        (**self).coordinates()
+    }
+    fn force(&self, q: &[f64], v: &[f64], t: f64, out: &mut [f64]) {
+        (**self).force(q, v, t, out);
+    }
+    fn by_position(&self, q: &[f64], v: &[f64], t: f64, out: &mut [f64]) {
+        (**self).by_position(q, v, t, out);
+    }
+    fn by_velocity(&self, q: &[f64], v: &[f64], t: f64, out: &mut [f64]) {
+        (**self).by_velocity(q, v, t, out);
+    }
+    fn depends_on_velocity(&self) -> bool {
+        (**self).depends_on_velocity()
+    }
+}
+
 /// A force written once for every [`Scalar`]; [`AutoForce`] differentiates it.
 pub trait ForceExpr: Send + Sync {
     /// Writes the force on the block; `q`, `v` and `out` hold the block in its declared order.
@@ -38,15 +57,15 @@ pub struct AutoForce<E> {
     coordinates: Vec<usize>,
 }
 
-const MAX: usize = nsm_constraints::MAX_BLOCK;
+const MAX: usize = crate::MAX_BLOCK;
 
 impl<E: ForceExpr> AutoForce<E> {
     /// The force `expr` on the given coordinates.
     ///
     /// # Errors
-    /// More coordinates than [`nsm_constraints::MAX_BLOCK`], or a repeated one.
+    /// More coordinates than [`crate::MAX_BLOCK`], or a repeated one.
     pub fn new(expr: E, coordinates: &[usize]) -> Result<Self, ConstraintError> {
-        nsm_constraints::check_block(coordinates)?;
+        crate::check_block(coordinates)?;
         Ok(Self { expr, coordinates: coordinates.to_vec() })
     }
 

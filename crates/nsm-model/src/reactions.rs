@@ -1,0 +1,169 @@
+//! The forces of constraints at an instant, from the state alone: the same for every method.
+//!
+//! $$ M\dot v = -\nabla V + f + F^\top\mu + G^\top\lambda, \qquad F\dot v = -c_f, \qquad 0 \le \lambda \perp G\dot v + c_g \ge 0, $$
+//! $c$ what the rows' second derivatives by time are without accelerations. Equalities are solved with the contacts that are closed and at rest: the answer
+//! to each contact is one more solve, and what they carry a small complementarity problem. Of redundant equalities one
+//! independent set carries the load and the others have zero.
+
+use nsm_constraints::{Rows, Switching};
+use nsm_solvers::lcp::{Matrix, solve};
+
+use crate::{ConstrainedMass, State, System, SystemError};
+
+/// A contact is closed where its gap is below this share of the largest coordinate, and at rest where its rate is below this share
+/// of the largest velocity.
+const CLOSED: f64 = 1e-7;
+
+/// Solves for the forces of constraints.
+#[derive(Debug)]
+pub struct Reactions<'a> {
+    system: &'a System,
+    saddle: ConstrainedMass,
+    gradients: Vec<f64>,
+    gap_gradients: Vec<f64>,
+    scratch: Vec<f64>,
+    drive: Vec<f64>,
+    bend: Vec<f64>,
+    gap_bend: Vec<f64>,
+    acceleration: Vec<f64>,
+    forces: Vec<f64>,
+    contacts: Vec<f64>,
+    redundant: bool,
+}
+
+impl<'a> Reactions<'a> {
+    /// Workspace for a system of constant mass whose constraints do not switch.
+    ///
+    /// # Errors
+    /// Another system, or a pattern too large.
+    pub fn new(system: &'a System) -> Result<Self, SystemError> {
+        system.require_constant_mass("the reactions of constraints")?;
+        if system.switching().is_some_and(|s| !Switching::is_empty(s)) {
+            system.require_no_switching("the reactions of constraints")?;
+        }
+        let (rows, gaps) = (system.equalities(), system.inequalities());
+        let forces = system.forces().iter().map(|f| f.coordinates().len()).max().unwrap_or(0);
+        let block = |rows: &Rows| rows.largest_block().pow(2);
+        let scratch = block(rows).max(block(gaps)).max(forces).max(block(system.potential()));
+        Ok(Self {
+            system,
+            saddle: ConstrainedMass::new(system.mass(), &[rows])?,
+            gradients: vec![0.0; rows.entries()],
+            gap_gradients: vec![0.0; gaps.entries()],
+            scratch: vec![0.0; scratch],
+            drive: vec![0.0; system.dimension()],
+            bend: vec![0.0; rows.len()],
+            gap_bend: vec![0.0; gaps.len()],
+            acceleration: vec![0.0; system.dimension()],
+            forces: vec![0.0; rows.len()],
+            contacts: vec![0.0; gaps.len()],
+            redundant: false,
+        })
+    }
+
+    /// Solves at a state; whether it could be solved. Afterwards [`forces`](Self::forces), [`contacts`](Self::contacts)
+    /// and [`acceleration`](Self::acceleration) are those of the state, or NaN.
+    pub fn solve(&mut self, state: &State) -> bool {
+        let done = self.attempt(state).is_some();
+        if !done {
+            self.forces.fill(f64::NAN);
+            self.contacts.fill(f64::NAN);
+            self.acceleration.fill(f64::NAN);
+        }
+        done
+    }
+
+    /// The force of each equality, positive along its gradient.
+    pub fn forces(&self) -> &[f64] {
+        &self.forces
+    }
+
+    /// The force of each contact.
+    pub fn contacts(&self) -> &[f64] {
+        &self.contacts
+    }
+
+    /// The accelerations.
+    pub fn acceleration(&self) -> &[f64] {
+        &self.acceleration
+    }
+
+    /// Whether equalities were redundant, so that their forces are one choice of many.
+    pub fn is_redundant(&self) -> bool {
+        self.redundant
+    }
+
+    fn attempt(&mut self, state: &State) -> Option<()> {
+        let State { t, q, v, .. } = state;
+        let system = self.system;
+        let (rows, gaps) = (system.equalities(), system.inequalities());
+        self.drive.fill(0.0);
+        system.potential().add_sum_gradient(q, *t, &mut self.scratch, &mut self.drive);
+        self.drive.iter_mut().for_each(|x| *x = -*x);
+        for force in system.forces() {
+            let columns = force.coordinates();
+            let block = &mut self.scratch[..columns.len()];
+            force.force(q, v, *t, block);
+            columns.iter().zip(block).for_each(|(&c, f)| self.drive[c] += *f);
+        }
+        rows.gradients(q, *t, &mut self.gradients);
+        rows.curvatures(q, *t, v, &mut self.scratch, &mut self.bend);
+        self.bend.iter_mut().for_each(|c| *c = -*c);
+        self.saddle.factorise(&self.gradients).ok()?;
+        self.redundant = !self.saddle.redundant().is_empty();
+        self.saddle
+            .solve(&self.drive, &self.bend, &mut self.acceleration, &mut self.forces)
+            .ok()?;
+        self.contacts.fill(0.0);
+        let closed = self.closed(state);
+        if !closed.is_empty() {
+            gaps.curvatures(q, *t, v, &mut self.scratch, &mut self.gap_bend);
+            self.press(&closed)?;
+        }
+        // The saddle point has the constraints on the other side of the equations.
+        self.forces.iter_mut().for_each(|mu| *mu = -*mu);
+        self.forces.iter().chain(&self.acceleration).all(|x| x.is_finite()).then_some(())
+    }
+
+    /// Contacts that are closed and at rest, with their gradients evaluated.
+    fn closed(&mut self, state: &State) -> Vec<usize> {
+        let State { t, q, v, .. } = state;
+        let gaps = self.system.inequalities();
+        if gaps.is_empty() {
+            return Vec::new();
+        }
+        gaps.gradients(q, *t, &mut self.gap_gradients);
+        let largest = |x: &[f64]| x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        let (size, speed) = (largest(q), largest(v).max(largest(&self.acceleration)));
+        let closed = |&i: &usize| {
+            let gap = gaps.value(i, q, *t);
+            let rate = gaps.row_dot(i, &self.gap_gradients, v) + gaps.field(i).rate(q, *t);
+            gap <= CLOSED * size && rate.abs() <= CLOSED * speed
+        };
+        (0..gaps.len()).filter(closed).collect()
+    }
+
+    fn press(&mut self, closed: &[usize]) -> Option<()> {
+        let gaps = self.system.inequalities();
+        let (n, m, k) = (self.acceleration.len(), self.forces.len(), closed.len());
+        let (zero, mut answers) = (vec![0.0; m], Vec::with_capacity(k));
+        let (mut matrix, mut free) = (vec![0.0; k * k], vec![0.0; k]);
+        for (b, &j) in closed.iter().enumerate() {
+            let (mut push, mut a, mut mu) = (vec![0.0; n], vec![0.0; n], vec![0.0; m]);
+            gaps.add_row(j, &self.gap_gradients, 1.0, &mut push);
+            self.saddle.solve(&push, &zero, &mut a, &mut mu).ok()?;
+            for (row, &i) in closed.iter().enumerate() {
+                matrix[row * k + b] = gaps.row_dot(i, &self.gap_gradients, &a);
+            }
+            free[b] = gaps.row_dot(j, &self.gap_gradients, &self.acceleration) + self.gap_bend[j];
+            answers.push((a, mu));
+        }
+        let solution = solve(Matrix::dense(k, &matrix).ok()?, &free).ok()?;
+        for ((&i, force), (a, mu)) in closed.iter().zip(&solution.z).zip(&answers) {
+            self.contacts[i] = *force;
+            self.acceleration.iter_mut().zip(a).for_each(|(x, a)| *x += force * a);
+            self.forces.iter_mut().zip(mu).for_each(|(x, mu)| *x += force * mu);
+        }
+        Some(())
+    }
+}
