@@ -232,6 +232,11 @@ pub enum StepError {
 }
 
 impl StepError {
+    /// Whether the equations of the step were not solved, and those of a shorter one may be.
+    pub fn is_unsolved(&self) -> bool {
+        matches!(self, Self::NotConverged { .. } | Self::Singular { .. } | Self::NotFinite { .. })
+    }
+
     /// Time to which the error belongs.
     pub fn time(&self) -> f64 {
         match self {

@@ -96,10 +96,14 @@ pub struct Ledger {
     pub iterations: usize,
     /// Most Newton iterations in one step.
     pub most_iterations: usize,
+    /// Steps that were taken in pieces, because they had no solution as a whole.
+    pub split_steps: usize,
     /// Largest rise of the energy from any instant to a later one.
     pub rise: f64,
     /// Lowest potential energy.
     pub lowest_potential: f64,
+    /// Largest of the positions that enter the equalities.
+    pub position_scale: f64,
     /// Largest of the speeds that enter the rates of the equalities.
     pub velocity_scale: f64,
     /// Whether something does work on the system: then its energy may rise.
@@ -136,8 +140,10 @@ impl Ledger {
             projection: None,
             iterations: 0,
             most_iterations: 0,
+            split_steps: 0,
             rise: 0.0,
             lowest_potential: first.potential,
+            position_scale: 0.0,
             velocity_scale: 0.0,
             driven: false,
             work: Vec::new(),
@@ -155,6 +161,7 @@ impl Ledger {
         self.steps += 1;
         self.iterations += report.iterations;
         self.most_iterations = self.most_iterations.max(report.iterations);
+        self.split_steps += usize::from(report.parts > 0);
         if let Some(change) = report.projected_energy {
             self.projected_energy += change;
             let (low, high) = self.projection.unwrap_or((change, change));
@@ -207,6 +214,7 @@ impl Ledger {
     fn constraints(&mut self, m: &Measurement) {
         self.position_residual = larger(self.position_residual, m.position_residual);
         self.velocity_residual = larger(self.velocity_residual, m.velocity_residual);
+        self.position_scale = larger(self.position_scale, m.position_scale);
         self.velocity_scale = larger(self.velocity_scale, m.velocity_scale);
         for (i, &gap) in m.gaps.iter().enumerate() {
             if -gap > self.penetration || gap.is_nan() {

@@ -20,6 +20,8 @@ pub struct Measurement {
     pub gaps: Vec<f64>,
     /// Largest $|f_i(q)|$ over the equalities, those of the present mode included.
     pub position_residual: f64,
+    /// Largest $\sum_k |\partial_k f_i|\\,|q|_\infty$ over the same: what the values are made of.
+    pub position_scale: f64,
     /// Largest $|\dot f_i|$ over the same.
     pub velocity_residual: f64,
     /// Largest $\sum_k |\partial_k f_i|\\,|v_k|$ over the same, with what rounding of positions makes of them: what the rates are made of.
@@ -121,6 +123,7 @@ impl<'a> SystemProbe<'a> {
     ) {
         let rows = &mut self.rows[..equalities.len()];
         let gradients = &mut self.gradients[..equalities.entries()];
+        let size = largest(q);
         equalities.values(q, t, rows);
         out.position_residual = larger(out.position_residual, largest(rows));
         equalities.gradients(q, t, gradients);
@@ -133,6 +136,8 @@ impl<'a> SystemProbe<'a> {
             let rounding = 8.0 * f64::EPSILON / self.step;
             let speed = columns.map(|(&k, g)| g.abs() * (v[k].abs() + rounding * q[k].abs())).sum();
             out.velocity_scale = larger(out.velocity_scale, speed);
+            let slope: f64 = gradient.iter().map(|g| g.abs()).sum();
+            out.position_scale = larger(out.position_scale, slope * size);
         }
     }
 }
@@ -186,7 +191,8 @@ impl Probe for SystemProbe<'_> {
         out.invariants.extend(self.system.invariants().iter().map(|i| i.value(q, p)));
         out.gaps.resize(self.system.inequalities().len(), 0.0);
         self.system.inequalities().values(q, *t, &mut out.gaps);
-        (out.position_residual, out.velocity_residual, out.velocity_scale) = (0.0, 0.0, 0.0);
+        (out.position_residual, out.velocity_residual) = (0.0, 0.0);
+        (out.position_scale, out.velocity_scale) = (0.0, 0.0);
         let system = self.system;
         self.residuals(system.equalities(), q, *t, v, out);
         if let Some(switching) = system.switching() {

@@ -61,6 +61,8 @@ pub struct StepReport {
     pub closed: usize,
     /// Energy that a projection of velocities after the step added, if there was one: $\Delta E_p$ of \[GO\] (16).
     pub projected_energy: Option<f64>,
+    /// Pieces that the step was taken in, where it had no solution as a whole; zero where it had.
+    pub parts: usize,
 }
 
 /// One impact or switch, as seen in the [`Events`] of a step.

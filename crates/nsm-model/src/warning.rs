@@ -5,8 +5,10 @@
 //!   warned of is a rise $\max_{s<t} E(t) - E(s)$ above half of the energy there is to exchange, $E_0 - \min V$, and a trend (least squares
 //!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide;
 //! - **penetration**: methods that capture impacts meet a contact up to one step late. Warned of is a depth of more than three times the
-//!   largest change of that gap in one step, and a depth that grew to twenty times its first value over a hundred steps in a row;
+//!   largest change of that gap in one step; a depth of more than a quarter of the widest opening that the step resolves, as where a light
+//!   body is squeezed and crosses its room in one step; and a depth that grew to twenty times its first value over a hundred steps in a row;
 //! - **crossed**: the same depth at a contact where no impact was ever booked: the method does not hold it;
+//! - **position residual**: an equality that is off by more than a hundredth of the positions that enter it;
 //! - **velocity residual**: a rate of an equality of more than a tenth of the speeds that enter it.
 
 use std::fmt;
@@ -21,8 +23,12 @@ const TREND: f64 = 0.1;
 const ROUNDING: f64 = 1e-9;
 /// Depth, in changes of the gap over one step.
 const DEEP: f64 = 3.0;
+/// Depth, as a fraction of the widest opening that the step resolves.
+const COARSE: f64 = 0.25;
 /// Steps in a row, and growth of the depth over them.
 const SINKING: (usize, f64) = (100, 20.0);
+/// Residual on position level, as a fraction of the positions that enter it.
+const APART: f64 = 0.01;
 /// Residual on velocity level, as a fraction of the speeds that enter it.
 const RESIDUAL: f64 = 0.1;
 
@@ -45,6 +51,15 @@ pub enum Warning {
         /// The largest change of the gap in one step.
         reach: f64,
     },
+    /// A contact was penetrated by a good part of the room that it ever had: the step does not resolve the motion there.
+    Coarse {
+        /// Its name.
+        contact: String,
+        /// How deep, in the units of the gap.
+        depth: f64,
+        /// The widest opening at which the gap changed by less than a third of itself in a step.
+        opening: f64,
+    },
     /// A contact sinks: it is penetrated deeper from step to step.
     Sinking {
         /// Its name.
@@ -61,6 +76,13 @@ pub enum Warning {
         /// How deep, in the units of the gap.
         depth: f64,
     },
+    /// Positions have left the equality constraints.
+    PositionResidual {
+        /// Largest value of an equality.
+        residual: f64,
+        /// The positions that enter it.
+        size: f64,
+    },
     /// Velocities have left the equality constraints.
     VelocityResidual {
         /// Largest rate of an equality.
@@ -72,16 +94,17 @@ pub enum Warning {
 
 impl Warning {
     /// Every [kind](Self::kind) there is.
-    pub const KINDS: [&'static str; 5] =
-        ["energy", "penetration", "sinking", "crossed", "velocity"];
+    pub const KINDS: [&'static str; 6] =
+        ["energy", "penetration", "sinking", "crossed", "position", "velocity"];
 
     /// One word for it, the same in all releases.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Energy { .. } => "energy",
-            Self::Penetration { .. } => "penetration",
+            Self::Penetration { .. } | Self::Coarse { .. } => "penetration",
             Self::Sinking { .. } => "sinking",
             Self::Crossed { .. } => "crossed",
+            Self::PositionResidual { .. } => "position",
             Self::VelocityResidual { .. } => "velocity",
         }
     }
@@ -91,7 +114,9 @@ impl Warning {
         match self {
             Self::Energy { rise, available } => rise / available,
             Self::Penetration { depth, reach, .. } => depth / reach,
+            Self::Coarse { depth, opening, .. } => depth / opening,
             Self::Sinking { depth, .. } | Self::Crossed { depth, .. } => *depth,
+            Self::PositionResidual { residual, size } => residual / size,
             Self::VelocityResidual { residual, speed } => residual / speed,
         }
     }
@@ -108,6 +133,10 @@ impl fmt::Display for Warning {
                 f,
                 "`{contact}` is penetrated by {depth:.3e}, while its gap changes by {reach:.3e} in a step at most: take a smaller step, or a method that holds contacts under load"
             ),
+            Self::Coarse { contact, depth, opening } => write!(
+                f,
+                "`{contact}` is penetrated by {depth:.3e}, and never opens by more than {opening:.3e} where the step resolves it: take a smaller step, or a method that locates impacts, such as svci"
+            ),
             Self::Sinking { contact, depth, steps } => write!(
                 f,
                 "`{contact}` sinks: it was penetrated for {steps} steps in a row, to {depth:.3e} and deeper from step to step: take a method that holds resting contacts"
@@ -115,6 +144,10 @@ impl fmt::Display for Warning {
             Self::Crossed { contact, depth } => write!(
                 f,
                 "`{contact}` was crossed by {depth:.3e} without an impact: this method does not hold it; take one that does, such as gvi"
+            ),
+            Self::PositionResidual { residual, size } => write!(
+                f,
+                "positions leave the equality constraints: one is off by {residual:.3e} where positions are {size:.3e}: take a smaller step, or a method that holds constraints on position level"
             ),
             Self::VelocityResidual { residual, speed } => write!(
                 f,
@@ -132,6 +165,10 @@ impl Ledger {
         let size = self.contacts.iter().map(|c| c.size).fold(0.0, f64::max);
         for (contact, name) in self.contacts.iter().zip(self.gap_names()) {
             warnings.extend(contact.warning(name, ROUNDING * size));
+        }
+        let (residual, size) = (self.position_residual, self.position_scale);
+        if residual > APART * size {
+            warnings.push(Warning::PositionResidual { residual, size });
         }
         let (residual, speed) = (self.velocity_residual, self.velocity_scale);
         if residual > RESIDUAL * speed {
@@ -163,6 +200,8 @@ pub(crate) struct ContactAccount {
     /// Largest size of the gap, and largest change in one step.
     pub(crate) size: f64,
     reach: f64,
+    /// Widest opening at which one step changed the gap by less than a third of it.
+    opening: f64,
     /// Depth at the start, and how much deeper it came to be.
     start: f64,
     depth: f64,
@@ -184,7 +223,11 @@ impl ContactAccount {
 
     /// Takes in the gap after a step.
     pub(crate) fn step(&mut self, gap: f64) {
-        self.reach = self.reach.max((gap - self.gap).abs());
+        let change = (gap - self.gap).abs();
+        self.reach = self.reach.max(change);
+        if gap > 3.0 * change {
+            self.opening = self.opening.max(gap);
+        }
         self.size = self.size.max(gap.abs());
         self.depth = self.depth.max(-gap - self.start);
         let deeper = gap < self.gap;
@@ -208,7 +251,7 @@ impl ContactAccount {
     /// What is wrong with this contact, if gaps of the size `noise` are rounding.
     fn warning(&self, name: &str, noise: f64) -> Option<Warning> {
         let contact = name.to_owned();
-        let &Self { depth, reach, events, sank: (steps, sunk), .. } = self;
+        let &Self { depth, reach, opening, events, sank: (steps, sunk), .. } = self;
         if depth <= noise {
             return None;
         }
@@ -218,6 +261,9 @@ impl ContactAccount {
             } else {
                 Warning::Penetration { contact, depth, reach }
             });
+        }
+        if events > 0 && depth > COARSE * opening && opening > 0.0 {
+            return Some(Warning::Coarse { contact, depth, opening });
         }
         (steps > 0).then_some(Warning::Sinking { contact, depth: sunk, steps })
     }

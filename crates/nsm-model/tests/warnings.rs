@@ -82,6 +82,28 @@ fn a_late_impact_is_no_warning_and_a_crossed_contact_is_one_whatever_the_unit_of
 }
 
 #[test]
+fn a_contact_crossed_from_side_to_side_in_one_step_is_seen_whatever_its_speed() {
+    // A light body between a wall and a heavy one: each step carries it through one of them and back, ever faster.
+    for unit in [1e-6, 1.0, 1e6] {
+        let gap = |k: i32| {
+            let jump = unit * 0.02 * f64::from(k - 20);
+            if k < 20 {
+                unit * (1.0 - 0.045 * f64::from(k))
+            } else if k % 2 == 0 {
+                0.08 * unit
+            } else {
+                -jump
+            }
+        };
+        let run = |steps: i32| ledger((0..steps).map(|k| (instant(1.0, 0.0, gap(k)), k > 19)));
+        assert_eq!(kinds(&run(25)), [] as [&str; 0]);
+        let warnings = run(60).warnings();
+        assert!(matches!(&warnings[..], [Warning::Coarse { .. }]), "{warnings:?}");
+        assert_eq!(warnings[0].kind(), "penetration");
+    }
+}
+
+#[test]
 fn a_contact_that_sinks_slowly_is_seen() {
     let gap = |k: i32| if k < 10 { 1.0 - 0.1 * f64::from(k) } else { -1e-4 * f64::from(k - 9) };
     let run = ledger((0..400).map(|k| (instant(1.0, 0.0, gap(k)), k >= 9)));
@@ -102,4 +124,15 @@ fn velocities_off_their_constraints_are_seen() {
     assert_eq!(with(1e-3, 1.0), [] as [&str; 0]);
     assert_eq!(with(0.0, 0.0), [] as [&str; 0]);
     assert_eq!(with(300.0, 1e3), ["velocity"]);
+}
+
+#[test]
+fn positions_off_their_constraints_are_seen() {
+    let with = |position_residual: f64, position_scale: f64| {
+        let m = Measurement { position_residual, position_scale, ..instant(1.0, 0.0, 1.0) };
+        kinds(&ledger([(instant(1.0, 0.0, 1.0), false), (m, false)]))
+    };
+    assert_eq!(with(1e-3, 1.0), [] as [&str; 0]);
+    assert_eq!(with(0.0, 0.0), [] as [&str; 0]);
+    assert_eq!(with(0.1, 1.0), ["position"]);
 }

@@ -135,6 +135,7 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         "rounds": ledger.rounds,
         "most_rounds": ledger.most_rounds,
         "iterations": ledger.iterations,
+        "split_steps": ledger.split_steps,
         "energy": band(&ledger.energy),
         "event_energy_change": ledger.event_energy_change,
         "invariants": invariants,

@@ -84,6 +84,9 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
             r.ledger.projection.map_or("-".into(), |_| small(r.ledger.projected_energy))
         }));
     }
+    if results.iter().any(|r| r.ledger.split_steps > 0) {
+        rows.push(row("steps split", results, |r| r.ledger.split_steps.to_string()));
+    }
     rows.push(row("events", results, |r| r.ledger.events.to_string()));
     rows.push(row("warnings", results, |r| r.ledger.warnings().len().to_string()));
     rows.push(row("time per step", results, |r| {

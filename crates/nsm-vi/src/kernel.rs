@@ -30,6 +30,8 @@ pub(crate) struct Kernel<'a> {
     pub(crate) p: Vec<f64>,
     v: Vec<f64>,
     pub(crate) clock: Clock,
+    /// Smallest cosine between the gradients of an equality at both ends of a step.
+    pub(crate) turn: f64,
 }
 
 impl<'a> Kernel<'a> {
@@ -67,6 +69,7 @@ impl<'a> Kernel<'a> {
             p: vec![0.0; system.dimension()],
             v: vec![0.0; system.dimension()],
             clock: Clock::new(h),
+            turn: 0.0,
         })
     }
 
@@ -106,11 +109,38 @@ impl<'a> Kernel<'a> {
         }
         let held = self.held.as_mut();
         self.tangent.project(held, &self.gaps, (x, t + h), touching, &mut self.p)?;
+        self.check_turn(t, touching)?;
         match &self.held {
             Some(held) if self.singular => self.v.copy_from_slice(&held.velocity),
             _ => self.system.mass().solve(&self.p, &mut self.v),
         }
         self.system.check_motion(t, t + h, &self.position.x, &self.v)
+    }
+
+    /// Constraint forces along gradients at the start meet a curved constraint twice, on the near side and on the far one, where a rod
+    /// has turned by more than a right angle. Only the near one belongs to the motion: the far one kicks.
+    fn check_turn(&self, t: f64, touching: &[usize]) -> Result<(), StepError> {
+        let (rows, start) = (self.system.equalities(), &self.position.start.f);
+        let end = match &self.held {
+            Some(held) if touching.is_empty() => &held.gradients,
+            _ => &self.tangent.f,
+        };
+        for i in 0..rows.len() {
+            let (a, b) = (&start[rows.span(i)], &end[rows.span(i)]);
+            let along = dot(a, b);
+            let most =
+                self.turn * (if self.turn > 0.0 { dot(a, a) * dot(b, b) } else { 0.0 }).sqrt();
+            if along < most {
+                return Err(StepError::NotConverged {
+                    t,
+                    what: "the position update, in which a constraint turns too far,",
+                    iterations: 0,
+                    residual: along,
+                    culprit: rows.name(i).to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Writes the end of a step of full length into the state.
@@ -121,6 +151,10 @@ impl<'a> Kernel<'a> {
         state.t = self.clock.tick(state.t);
         self.lagrangian.accept(&state.q, state.t);
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Refuses what these integrators do not know: variable, missing or singular mass, switching.

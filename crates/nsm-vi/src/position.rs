@@ -28,6 +28,9 @@ use crate::tolerances::CONTRACTS;
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
 const SINGLE_CHANGES: usize = 20;
 
+/// Residual of an equality, relative to the positions that enter it, with which no step ends.
+const HELD: f64 = 1e-8;
+
 /// How contacts are held over a piece of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
@@ -61,7 +64,7 @@ pub(crate) struct PositionUpdate<'a> {
     /// Size of the last Newton step relative to the positions.
     pub(crate) residual: f64,
     /// Gradients at the start and at the trial.
-    start: Gradients,
+    pub(crate) start: Gradients,
     trial: Gradients,
     f: Vec<f64>,
     g: Vec<f64>,
@@ -166,11 +169,14 @@ impl<'a> PositionUpdate<'a> {
         self.close_all(h, smooth);
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         self.fresh = true;
-        let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
+        let mut size = norm_inf(q).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.choose_closed(gaps, t + h, smooth, iteration);
-            if settled && iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale) {
+            let scale = size.max(norm_inf(&self.x));
+            let ends = iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale);
+            if settled && ends {
                 self.residual = last / scale;
+                self.check_held(t, iteration - 1, scale)?;
                 self.gather_impulse(smooth);
                 return self.check_finite(t).map(|()| iteration - 1);
             }
@@ -179,7 +185,7 @@ impl<'a> PositionUpdate<'a> {
             if iteration == 1 {
                 // A system at rest in the origin is measured by how far it would fall.
                 self.system.mass().solve(&self.r, &mut self.scratch);
-                scale = scale.max(h * norm_inf(&self.scratch));
+                size = size.max(h * norm_inf(&self.scratch));
             }
             // Contacts change the matrix, and so does a step that it shrinks too little.
             self.fresh = iteration < 2 || !smooth.is_empty() || last > CONTRACTS * before;
@@ -187,7 +193,6 @@ impl<'a> PositionUpdate<'a> {
                 .map_err(|error| self.failure(t, &error))?;
             before = if settled { last } else { f64::INFINITY };
             last = norm_inf(&self.step);
-            scale = scale.max(last);
             for (x, d) in self.x.iter_mut().zip(&self.step) {
                 *x += d;
             }
@@ -195,14 +200,40 @@ impl<'a> PositionUpdate<'a> {
                 self.check_finite(t)?;
             }
         }
-        let (i, _) = largest(&self.step);
+        self.system.equalities().values(&self.x, t + h, &mut self.f);
+        let (i, worst) = largest(&self.f);
+        let culprit = if worst > 0.0 {
+            self.system.equalities().name(i)
+        } else {
+            &self.system.names()[largest(&self.step).0]
+        };
         Err(StepError::NotConverged {
             t,
             what: "the position update",
             iterations: self.tolerances.iterations,
             residual: last,
-            culprit: self.system.names()[i].clone(),
+            culprit: culprit.to_owned(),
         })
+    }
+
+    /// An iteration may settle far from the constraints: where a step has no solution, on its least bad end, or with a row left out that
+    /// was taken for redundant. No step ends there.
+    fn check_held(&self, t: f64, iterations: usize, scale: f64) -> Result<(), StepError> {
+        let rows = self.system.equalities();
+        for (i, f) in self.f.iter().enumerate() {
+            let slope: f64 = self.start.f[rows.span(i)].iter().map(|g| g.abs()).sum();
+            let off = f.abs() / (slope * scale).max(f64::MIN_POSITIVE);
+            if off > HELD {
+                return Err(StepError::NotConverged {
+                    t,
+                    what: "the position update",
+                    iterations,
+                    residual: off,
+                    culprit: rows.name(i).to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Holds the equalities alone from a flight; nothing if that does not converge.

@@ -16,7 +16,8 @@ use crate::saddle::{MANY, Saddle};
 #[derive(Debug)]
 pub(crate) struct TangentProjection<'a> {
     system: &'a System,
-    f: Vec<f64>,
+    /// Gradients of the equalities in the last projection with contacts.
+    pub(crate) f: Vec<f64>,
     g: Vec<f64>,
     velocity: Vec<f64>,
     gram: Vec<f64>,

@@ -14,10 +14,14 @@
 //!
 //! Inequalities of the system are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
+use nsm_model::{Events, Splitting, State, StepError, StepReport, Stepper, System, SystemError};
 
 use crate::kernel::Kernel;
 use crate::{Quadrature, Tolerances};
+
+/// Cosine of the angle by which a constraint turns at most in the pieces of a step: 18°. A chain of 100 short links gains four orders of
+/// magnitude in energy with 60°, three times its energy with 37°, and stays within some per cent with this.
+const RESOLVED: f64 = 0.95;
 
 /// Variational integrator for free motion and equality constraints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,12 +32,30 @@ pub struct Variational {
     pub quadrature: Quadrature,
     /// Thresholds of the solver.
     pub tolerances: Tolerances,
+    /// Smallest cosine of the angle by which a constraint may turn in one step; zero, a right angle, where the only solution left is one
+    /// that kicks. A step that turns further is refused, and [`Splitting`](nsm_model::Splitting) takes it in halves.
+    pub turn: f64,
 }
 
 impl Variational {
     /// The integrator with default tolerances.
     pub fn new(step: f64, quadrature: Quadrature) -> Self {
-        Self { step, quadrature, tolerances: Tolerances::default() }
+        Self { step, quadrature, tolerances: Tolerances::default(), turn: 0.0 }
+    }
+
+    /// Binds the method so that a step without a solution is taken in halves, which resolve how constraints turn.
+    ///
+    /// # Errors
+    /// Those of [`stepper`](Self::stepper).
+    pub fn splitting<'a>(
+        &self,
+        system: &'a System,
+    ) -> Result<Splitting<'a, VariationalStepper<'a>>, SystemError> {
+        let method = *self;
+        Splitting::new(self.step, move |step, closely| {
+            let turn = if closely { method.turn.max(RESOLVED) } else { method.turn };
+            Self { step, turn, ..method }.stepper(system)
+        })
     }
 
     /// Binds the method to a system and allocates its workspace.
@@ -42,8 +64,13 @@ impl Variational {
     /// A step that is not positive, negative tolerances, or coordinates without mass in a system without
     /// equalities. With equalities it shows in the first step whether they give those coordinates their velocity.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<VariationalStepper<'a>, SystemError> {
-        let kernel =
+        if !(0.0..1.0).contains(&self.turn) {
+            let must = "the cosine of an angle, from 0 to less than 1";
+            return Err(SystemError::Parameter { what: "the turn", must, value: self.turn });
+        }
+        let mut kernel =
             Kernel::for_equalities(system, self.quadrature, self.step, false, self.tolerances)?;
+        kernel.turn = self.turn;
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(VariationalStepper {
             kernel,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use nsm_alpha::{AlphaError, ClassicalAlpha, EventDriven, MoreauJean, Nsga};
 use nsm_constraints::multibody::{Mechanism, MechanismError};
-use nsm_model::{State, Stepper, System, SystemError};
+use nsm_model::{Splitting, State, Stepper, System, SystemError};
 use nsm_vi::rigid::{Lgvci, RigidError, RigidState, RigidWorld};
 use nsm_vi::{
     Conserving, Direct, DiscreteSmooth, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Restitution,
@@ -119,12 +119,24 @@ macro_rules! from_the_start {
     )*};
 }
 
+impl Integrator for Variational {
+    fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
+        Ok(Box::new(self.splitting(system)?))
+    }
+}
+
+impl Integrator for Conserving {
+    fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
+        let method = self.clone();
+        let make = move |step, _| Conserving { step, ..method.clone() }.stepper(system);
+        Ok(Box::new(Splitting::new(self.step, make)?))
+    }
+}
+
 for_any_start!(
-    Variational;
     DiscreteSmooth;
     Direct;
     Newmark;
-    Conserving;
     Gvi, |m: &mut Gvi, e| m.law = lossy(&m.law, e);
     Hybrid, |m: &mut Hybrid, e| m.law = lossy(&m.law, e);
     Svci, |m: &mut Svci, e| m.restitution = e
@@ -170,7 +182,9 @@ impl Integrator for MoreauJean {
 
 impl Integrator for NullSpace {
     fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
-        Ok(Box::new(self.stepper(system)?))
+        let method = *self;
+        let make = move |step, _| NullSpace { step, ..method }.stepper(system);
+        Ok(Box::new(Splitting::new(self.step, make)?))
     }
 
     /// Steps in the freedoms of the joints: those of the tree, or with loops closed. Couplings are no joints of a tree.
@@ -183,9 +197,11 @@ impl Integrator for NullSpace {
         if self.unknowns != Unknowns::Increment || mechanism.has_couplings() {
             return self.bind(system, start);
         }
-        let tree = mechanism.tree();
+        let (method, tree) = (*self, mechanism.tree());
+        let at = move |step| NullSpace { step, ..method };
         Ok(if tree.closing().is_empty() {
-            Box::new(self.stepper_with(system, tree)?)
+            let make = move |step, _| at(step).stepper_with(system, tree.clone());
+            Box::new(Splitting::new(self.step, make)?)
         } else {
             Box::new(self.stepper_with(system, mechanism.closure()?)?)
         })

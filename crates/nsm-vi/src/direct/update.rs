@@ -118,8 +118,9 @@ impl<'a> DirectUpdate<'a> {
         self.nu.fill(0.0);
         self.closed.clear();
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
-        let mut scale = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
+        let size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
+            let scale = size.max(norm_inf(&self.x));
             let settled = self.constraints(q, t, h, scheme, iteration);
             let converged = last <= self.tolerances.newton * scale
                 || (last >= 0.5 * before && last <= 1e-9 * scale);
@@ -131,7 +132,6 @@ impl<'a> DirectUpdate<'a> {
             self.newton(q, b, t, h, scheme).map_err(|error| self.failure(t, &error))?;
             before = last;
             last = norm_inf(&self.solution[..q.len()]);
-            scale = scale.max(last);
             for (x, d) in self.x.iter_mut().zip(&self.solution) {
                 *x += d;
             }
