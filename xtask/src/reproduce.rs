@@ -1,6 +1,7 @@
 //! `cargo xtask reproduce`: the experiments of the papers, computed now, with a verdict each.
 
 mod entry;
+mod index;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Error> {
     }
     let done = AtomicUsize::new(0);
     // Each experiment is computed alone and lands in its place: the outcome does not depend on threads.
-    let entries: Vec<Entry> = sources
+    let mut entries: Vec<Entry> = sources
         .par_iter()
         .map(|source| {
             let entry = source.run(effort);
@@ -47,18 +48,31 @@ pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Error> {
         })
         .collect();
     bar.finish_and_clear();
-    for entry in &entries {
-        println!("{}", entry.line());
-        for claim in entry.claims.iter().filter(|c| !c.holds) {
-            println!("    fails: {}: {}", claim.what, claim.figures);
+    let readme = root.join("benchmarks").join("README.md");
+    let text = std::fs::read_to_string(&readme).map_err(|e| Error::file(&readme, e))?;
+    let chapters = index::chapters(&text, &mut entries);
+    for chapter in &chapters {
+        println!("\n{}", chapter.title);
+        for line in &chapter.lines {
+            let of: Vec<&Entry> = line.entries.iter().map(|&i| &entries[i]).collect();
+            println!("  {:<54} {}", line.place, index::in_words(&index::sum(of.iter().copied())));
+            for entry in of {
+                for why in entry.failure.iter().chain(&entry.missing) {
+                    println!("      {}: {why}", entry.id);
+                }
+                for claim in entry.claims.iter().filter(|c| !c.holds) {
+                    println!("      {} fails: {}: {}", entry.id, claim.what, claim.figures);
+                }
+            }
         }
     }
     std::fs::create_dir_all(&args.out).map_err(|e| Error::file(&args.out, e))?;
     let file = args.out.join("index.html");
-    std::fs::write(&file, report::report(&entries, clock.elapsed()))
+    std::fs::write(&file, report::report(&chapters, &entries, clock.elapsed()))
         .map_err(|e| Error::file(&file, e))?;
     let failed = entries.iter().filter(|e| !e.holds()).count();
     let claims: usize = entries.iter().map(|e| e.claims.len()).sum();
+    println!("\n{}", index::in_words(&index::sum(&entries)));
     let skipped = entries.iter().filter(|e| e.missing.is_some()).count();
     let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
     println!(

@@ -59,8 +59,7 @@ impl Expectation {
         let place = reader.place_of("check");
         let check = Condition::new(text, &known).map_err(|e| place.formula(&e))?;
         let named = named_runs(&check.names(), runs, &place)?;
-        let words = [Status::Reproduced, Status::Chosen, Status::Differs, Status::Erratum]
-            .map(|s| (s.word(), s));
+        let words = Status::ALL.map(|s| (s.word(), s));
         let expectation = Self {
             run,
             what: reader.text("what")?.unwrap_or(text).to_owned(),

@@ -3,24 +3,40 @@
 /// How the outcome relates to what the paper states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// We obtain what the paper states.
+    /// The paper states it, and we obtain it.
     Reproduced,
+    /// The paper shows it and prints no number; an independent computation or a closed form agrees with ours.
+    Verified,
     /// Data are missing in the paper; with our stated choice we obtain what it states.
     Chosen,
     /// We obtain something else, and the note says why.
     Differs,
     /// The paper's statement is in error; the scenario shows the right one.
     Erratum,
+    /// Not in the paper.
+    Beyond,
 }
 
 impl Status {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 6] = [
+        Self::Reproduced,
+        Self::Verified,
+        Self::Chosen,
+        Self::Differs,
+        Self::Erratum,
+        Self::Beyond,
+    ];
+
     /// One word for tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
+            Self::Verified => "verified",
             Self::Chosen => "chosen",
             Self::Differs => "differs",
             Self::Erratum => "erratum",
+            Self::Beyond => "beyond",
         }
     }
 }

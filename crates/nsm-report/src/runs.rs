@@ -7,7 +7,7 @@ use nsm_problem::{Axes, Curve, Problem, RunResult, Verdict};
 use crate::plot::runs::{FILMED, drawn, plots, shown};
 use crate::plot::{escape, panel, standalone, unbroken};
 use crate::scene::Scene;
-use crate::viewer::{self, FILM_CAPTION};
+use crate::viewer::{self, FILM_CAPTION, FILM_NUMBERS};
 use crate::{Document, page, table};
 
 /// `NAME-energy.svg`, `NAME-coordinates.svg`, … for each run, `figure-1.svg`, …, and `index.html`.
@@ -60,7 +60,7 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures:
     }
     let scenes: Vec<(String, Scene)> =
         shown(results, FILMED).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
-    body.push_str(&viewer::figure(&scenes, FILM_CAPTION).unwrap_or_default());
+    body.push_str(&viewer::figure(&scenes, FILM_CAPTION, FILM_NUMBERS).unwrap_or_default());
     let claims: Vec<Vec<String>> = verdicts.iter().map(claim).collect();
     if !claims.is_empty() {
         let heads = ["", "claim", "obtained now"].map(str::to_owned);

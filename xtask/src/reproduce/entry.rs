@@ -119,38 +119,29 @@ impl Entry {
 
     /// Whether nothing speaks against it: every claim holds, or there were no data to decide by.
     pub(crate) fn holds(&self) -> bool {
-        self.missing.is_some() || self.decided()
+        let decided = self.failure.is_none() && !self.claims.is_empty();
+        self.missing.is_some() || (decided && self.claims.iter().all(|c| c.holds))
     }
 
-    /// Whether it was made and every claim holds.
-    fn decided(&self) -> bool {
-        self.failure.is_none() && !self.claims.is_empty() && self.claims.iter().all(|c| c.holds)
+    /// Whether it is described in code, and opens with the paper's own statement.
+    pub(crate) fn is_code(&self) -> bool {
+        !self.id.ends_with(".toml")
     }
 
-    /// The verdict in one word: the weakest of its claims.
-    pub(crate) fn verdict(&self) -> &'static str {
+    /// How many of its claims came out how.
+    pub(crate) fn counts(&self) -> Vec<(&'static str, usize)> {
         if self.missing.is_some() {
-            return "skipped";
+            return vec![("skipped", 1)];
         }
-        if !self.decided() {
-            return "FAILED";
+        if self.failure.is_some() || self.claims.is_empty() {
+            return vec![("FAILED", 1)];
         }
-        let rank = |s: Status| match s {
-            Status::Reproduced => 0,
-            Status::Chosen => 1,
-            Status::Erratum => 2,
-            Status::Differs => 3,
-        };
-        self.claims.iter().map(|c| c.status).max_by_key(|s| rank(*s)).map_or("FAILED", Status::word)
-    }
-
-    /// One line for the terminal.
-    pub(crate) fn line(&self) -> String {
-        let why = match self.failure.as_ref().or(self.missing.as_ref()) {
-            Some(failure) => format!("  {failure}"),
-            None => self.claims.first().map(|c| format!("  {}", c.figures)).unwrap_or_default(),
-        };
-        format!("{:<11} {:<38} {:<44}{why}", self.verdict(), self.id, self.figure)
+        let failed = self.claims.iter().filter(|c| !c.holds).count();
+        let held = Status::ALL.map(|status| {
+            (status.word(), self.claims.iter().filter(|c| c.holds && c.status == status).count())
+        });
+        let counts = [("FAILED", failed)].into_iter().chain(held);
+        counts.filter(|(_, n)| *n > 0).collect()
     }
 }
 
@@ -293,9 +284,9 @@ mod tests {
             Source::Code(scenario).run(Effort::Quick)
         };
         let skipped = run(Findings::missing("no reference solution"));
-        assert_eq!((skipped.verdict(), skipped.holds()), ("skipped", true));
-        assert!(skipped.line().contains("no reference solution"));
+        assert_eq!((skipped.counts(), skipped.holds()), (vec![("skipped", 1)], true));
+        assert_eq!(skipped.missing.as_deref(), Some("no reference solution"));
         let empty = run(Findings::default());
-        assert_eq!((empty.verdict(), empty.holds()), ("FAILED", false));
+        assert_eq!((empty.counts(), empty.holds()), (vec![("FAILED", 1)], false));
     }
 }

@@ -1,58 +1,162 @@
-//! The report: one self-contained page.
+//! The report: one self-contained page. One line per figure or table of each paper: what is stated, what came out, the verdicts; behind it
+//! the experiments with their checks, films and plots.
 
 use std::fmt::Write;
 use std::time::Duration;
 
+use nsm_problem::Status;
 use nsm_report::page;
 use nsm_report::plot::{escape, panels, unbroken};
 use nsm_report::viewer::{self, FILM_CAPTION};
 
 use super::entry::Entry;
+use super::index::{Chapter, Counts, Line, sum};
+
+/// Filters lines, and opens what a link leads to.
+const SCRIPT: &str = include_str!("report.js");
+/// Numbers of all films of one experiment.
+const FILM: usize = 9_000;
+/// Letters of the figures in a line; all of them stand behind it.
+const SHORT: usize = 140;
 
 /// The page of all experiments.
-pub(crate) fn report(entries: &[Entry], time: Duration) -> String {
+pub(crate) fn report(chapters: &[Chapter], entries: &[Entry], time: Duration) -> String {
     let mut html = "<h1>Reproduction report</h1>".to_owned();
-    let count = |verdict: &str| entries.iter().filter(|e| e.verdict() == verdict).count();
     let claims: usize = entries.iter().map(|e| e.claims.len()).sum();
     let _ = write!(
         html,
-        "<p>{} experiments with {claims} claims, computed in {:.1} s. Every verdict below was decided by the numbers of this run.</p><p class=\"key\">",
+        "<p>{} experiments with {claims} checked statements, computed in {:.1} s. Every verdict below was decided by the numbers of this run.</p><p class=\"key\">",
         entries.len(),
         time.as_secs_f64()
     );
     for (verdict, meaning) in [
-        ("reproduced", "we obtain what the paper states"),
+        ("reproduced", "the paper states it, and we obtain it"),
+        ("verified", "the paper prints no number; an independent computation agrees"),
         ("chosen", "data are missing in the paper; our choice is stated"),
-        ("differs", "we obtain something else; the note says why"),
-        ("erratum", "the paper's statement is in error"),
-        (
-            "skipped",
-            "data from elsewhere are absent, or it is too long for --quick; nothing is claimed",
-        ),
+        ("differs", "a printed statement does not come out; the note says why"),
+        ("erratum", "the statement is wrong; the note says why"),
+        ("beyond", "not in the paper"),
+        ("skipped", "data from elsewhere are absent, or it is too long for --quick"),
         ("FAILED", "a check does not hold"),
     ] {
-        let _ = write!(html, "<span>{} {} {meaning}</span>", badge(verdict), count(verdict));
+        let _ = write!(html, "<span>{} {meaning}</span>", badge(verdict, verdict));
     }
-    html.push_str("</p><div class=\"scroll\"><table class=\"index\"><thead><tr><th>verdict</th><th>experiment</th><th>source</th><th>what</th></tr></thead><tbody>");
-    for entry in entries {
+    html.push_str("</p>");
+    summary(&mut html, chapters, entries);
+    filter(&mut html, chapters);
+    let mut number = 0;
+    for chapter in chapters {
         let _ = write!(
             html,
-            "<tr><td>{}</td><td><a href=\"#{id}\">{id}</a></td><td>{}</td><td>{}</td></tr>",
-            badge(entry.verdict()),
-            escape(&entry.figure),
-            escape(&entry.title),
-            id = escape(&entry.id),
+            "<h2 class=\"chapter\">{}</h2><div class=\"scroll\"><table class=\"index\"><thead><tr><th>{}</th><th>stated</th><th>came out</th><th>verdicts</th></tr></thead><tbody>",
+            escape(&chapter.title),
+            if chapter.is_paper { "in the paper" } else { "experiment" }
         );
+        for line in &chapter.lines {
+            row(&mut html, chapter, line, entries, number);
+            number += 1;
+        }
+        html.push_str("</tbody></table></div>");
     }
-    html.push_str("</tbody></table></div>");
-    for entry in entries {
-        section(&mut html, entry);
+    html.push_str("<h2 class=\"chapter\">Behind the lines</h2>");
+    let lines = chapters.iter().flat_map(|c| c.lines.iter().map(move |line| (c, line)));
+    for (number, (chapter, line)) in lines.enumerate() {
+        let _ = write!(
+            html,
+            "<details class=\"line\" id=\"line-{number}\"><summary>{}: {} {}</summary>",
+            escape(&chapter.title),
+            escape(&line.place),
+            badges(&sum(line.entries.iter().map(|&i| &entries[i])))
+        );
+        for &i in &line.entries {
+            section(&mut html, &entries[i]);
+        }
+        html.push_str("</details>");
     }
+    let _ = write!(html, "<script>{SCRIPT}</script>");
     page::page("nsm: reproduction report", &html)
 }
 
-fn badge(verdict: &str) -> String {
-    format!("<b class=\"badge {}\">{verdict}</b>", verdict.to_lowercase())
+/// How many statements of each paper came out how.
+fn summary(html: &mut String, chapters: &[Chapter], entries: &[Entry]) {
+    let words: Vec<&str> =
+        ["FAILED"].into_iter().chain(Status::ALL.map(Status::word)).chain(["skipped"]).collect();
+    let all = sum(entries);
+    let shown: Vec<&str> =
+        words.into_iter().filter(|w| all.iter().any(|(word, _)| word == w)).collect();
+    let mut heads = vec![String::new()];
+    heads.extend(shown.iter().map(|w| badge(w, w)));
+    let rows: Vec<Vec<String>> = chapters
+        .iter()
+        .map(|chapter| {
+            let of = chapter.lines.iter().flat_map(|l| &l.entries).map(|&i| &entries[i]);
+            let counts = sum(of);
+            let count = |w: &&str| {
+                counts
+                    .iter()
+                    .find(|(word, _)| word == w)
+                    .map_or(String::new(), |(_, n)| n.to_string())
+            };
+            [escape(&chapter.title)].into_iter().chain(shown.iter().map(count)).collect()
+        })
+        .collect();
+    html.push_str(&page::table(&heads, &rows));
+}
+
+fn filter(html: &mut String, chapters: &[Chapter]) {
+    html.push_str("<form class=\"filter\" role=\"search\"><input type=\"search\" placeholder=\"filter by text\" aria-label=\"filter by text\"><select aria-label=\"paper\"><option value=\"\">all papers and subjects</option>");
+    for chapter in chapters {
+        let _ = write!(html, "<option>{}</option>", escape(&chapter.title));
+    }
+    html.push_str(
+        "</select><select aria-label=\"verdict\"><option value=\"\">all verdicts</option>",
+    );
+    for word in ["FAILED"].into_iter().chain(Status::ALL.map(Status::word)).chain(["skipped"]) {
+        let _ = write!(html, "<option>{word}</option>");
+    }
+    html.push_str("</select></form>");
+}
+
+/// One figure or table: what is stated, what came out, the verdicts.
+fn row(html: &mut String, chapter: &Chapter, line: &Line, entries: &[Entry], number: usize) {
+    let of: Vec<&Entry> = line.entries.iter().map(|&i| &entries[i]).collect();
+    let counts = sum(of.iter().copied());
+    let words: Vec<&str> = counts.iter().map(|(word, _)| *word).collect();
+    // An experiment in code opens with the paper's own statement; a file has one a claim.
+    let stated = of.iter().find(|e| e.is_code()).map_or_else(
+        || of[0].claims.first().map_or(of[0].title.as_str(), |c| c.what.as_str()),
+        |e| e.title.as_str(),
+    );
+    let figures = of.iter().find(|e| e.is_code() && !e.claims.is_empty()).unwrap_or(&of[0]);
+    let figures = figures.claims.first().map_or("", |c| c.figures.as_str());
+    let _ = write!(
+        html,
+        "<tr data-chapter=\"{}\" data-verdicts=\"{}\"><td><a href=\"#line-{number}\">{}</a></td><td>{}</td><td class=\"figures\">{}</td><td>{}</td></tr>",
+        escape(&chapter.title),
+        words.join(" "),
+        escape(&line.place),
+        escape(stated),
+        escape(&unbroken(&short(figures))),
+        badges(&counts)
+    );
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= SHORT {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(SHORT).collect();
+    cut.push('…');
+    cut
+}
+
+fn badge(verdict: &str, text: &str) -> String {
+    format!("<b class=\"badge {}\">{text}</b>", verdict.to_lowercase())
+}
+
+fn badges(counts: &Counts) -> String {
+    let one = |(word, n): &(&str, usize)| badge(word, &format!("{n} {word}"));
+    counts.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
 fn section(html: &mut String, entry: &Entry) {
@@ -60,8 +164,8 @@ fn section(html: &mut String, entry: &Entry) {
         html,
         "<section id=\"{}\"><h2>{} {}</h2><p class=\"source\">{} &middot; {} &middot; {:.2} s</p>",
         escape(&entry.id),
-        badge(entry.verdict()),
         escape(&entry.title),
+        badges(&entry.counts()),
         escape(&entry.id),
         escape(&entry.figure),
         entry.time.as_secs_f64()
@@ -87,7 +191,7 @@ fn section(html: &mut String, entry: &Entry) {
             let _ = write!(
                 html,
                 "<tr><td>{}</td><td>{}{note}</td><td class=\"figures\">{}</td></tr>",
-                badge(verdict),
+                badge(verdict, verdict),
                 escape(&claim.what),
                 escape(&unbroken(&claim.figures))
             );
@@ -102,7 +206,7 @@ fn section(html: &mut String, entry: &Entry) {
             &table.rows.iter().map(cells).collect::<Vec<_>>(),
         ));
     }
-    if let Some(figure) = viewer::figure(&entry.scenes, FILM_CAPTION) {
+    if let Some(figure) = viewer::figure(&entry.scenes, FILM_CAPTION, FILM) {
         html.push_str(&figure);
     }
     let _ =

@@ -182,9 +182,7 @@ impl Integrator for MoreauJean {
 
 impl Integrator for NullSpace {
     fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
-        let method = *self;
-        let make = move |step, _| NullSpace { step, ..method }.stepper(system);
-        Ok(Box::new(Splitting::new(self.step, make)?))
+        Ok(Box::new(self.stepper(system)?))
     }
 
     /// Steps in the freedoms of the joints: those of the tree, or with loops closed. Couplings are no joints of a tree.
@@ -197,11 +195,9 @@ impl Integrator for NullSpace {
         if self.unknowns != Unknowns::Increment || mechanism.has_couplings() {
             return self.bind(system, start);
         }
-        let (method, tree) = (*self, mechanism.tree());
-        let at = move |step| NullSpace { step, ..method };
+        let tree = mechanism.tree();
         Ok(if tree.closing().is_empty() {
-            let make = move |step, _| at(step).stepper_with(system, tree.clone());
-            Box::new(Splitting::new(self.step, make)?)
+            Box::new(self.stepper_with(system, tree)?)
         } else {
             Box::new(self.stepper_with(system, mechanism.closure()?)?)
         })

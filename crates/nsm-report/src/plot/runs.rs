@@ -58,6 +58,12 @@ pub fn plots(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
     }
     plots.extend(residuals(results));
     plots.retain(|plot| plot.curves.iter().any(|c| c.points.len() > 1));
+    // What never moves is a line of the table, and no picture; the energy is looked for.
+    let moves = |plot: &Plot| {
+        let values = || plot.curves.iter().flat_map(|c| &c.points).map(|p| p[1]);
+        plot.name == "energy" || values().zip(values().skip(1)).any(|(a, b)| a != b)
+    };
+    plots.retain(moves);
     plots
 }
 

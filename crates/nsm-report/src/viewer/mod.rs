@@ -12,15 +12,16 @@ pub(crate) const SCRIPT: &str = include_str!("viewer.js");
 pub const FILM_CAPTION: &str =
     "the first part of each run; drag to turn or move, click and scroll to zoom";
 
-/// Most numbers of one scene: a page of many scenes stays a few megabytes.
-const MOST: usize = 15_000;
+/// Numbers of all films on the page of one problem.
+pub const FILM_NUMBERS: usize = 60_000;
 
-/// A figure with the scenes of one or several runs; nothing if there is nothing to see.
-pub fn figure(scenes: &[(String, Scene)], caption: &str) -> Option<String> {
-    let list: Vec<_> = scenes
-        .iter()
-        .filter(|(_, scene)| !scene.is_empty())
-        .map(|(name, scene)| json!({ "name": name, "scene": scene.thinned(MOST).json() }))
+/// A figure with the scenes of one or several runs, `numbers` numbers in all or as few as move smoothly; nothing if there is nothing to
+/// see.
+pub fn figure(scenes: &[(String, Scene)], caption: &str, numbers: usize) -> Option<String> {
+    let visible = || scenes.iter().filter(|(_, scene)| !scene.is_empty());
+    let each = numbers / visible().count().max(1);
+    let list: Vec<_> = visible()
+        .map(|(name, scene)| json!({ "name": name, "scene": scene.thinned(each).json() }))
         .collect();
     if list.is_empty() {
         return None;
@@ -47,7 +48,7 @@ mod tests {
         let scene = Scene::of(&problem, &result);
         let names = ["</script><b>", "<!--<script>"].map(str::to_owned);
         let scenes = names.clone().map(|name| (name, scene.clone()));
-        let html = figure(&scenes, "a < b").unwrap();
+        let html = figure(&scenes, "a < b", 1000).unwrap();
         let (start, end) = ("<script type=\"application/json\">", "</script>");
         let (_, rest) = html.split_once(start).unwrap();
         let (data, after) = rest.split_once(end).unwrap();
@@ -56,6 +57,6 @@ mod tests {
         let read: serde_json::Value = serde_json::from_str(data).unwrap();
         assert_eq!([&read[0]["name"], &read[1]["name"]], [&names[0], &names[1]]);
         assert!(html.contains("a &lt; b"));
-        assert!(figure(&[("empty".into(), Scene::default())], "").is_none());
+        assert!(figure(&[("empty".into(), Scene::default())], "", 1000).is_none());
     }
 }

@@ -471,6 +471,6 @@
     }
   }, { rootMargin: "600px" });
   document.querySelectorAll("figure.scene").forEach((figure, i) => {
-    if (i < 2) figure.viewer = new Viewer(figure); else near.observe(figure);
+    if (i < 2 && !figure.closest("details:not([open])")) figure.viewer = new Viewer(figure); else near.observe(figure);
   });
 })();

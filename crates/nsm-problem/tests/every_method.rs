@@ -1,0 +1,113 @@
+//! The ball of the README by every method that takes it, elastic and with losses: each is right within what its order allows, or warns.
+
+use nsm_problem::{METHODS, Problem, RunResult, Watch};
+
+fn ball(method: &str, restitution: f64, step: f64, end: f64) -> Result<RunResult, String> {
+    let text = format!(
+        r#"
+        restitution = {restitution}
+        [system]
+        coordinates = ["y"]
+        mass        = [1]
+        potential   = "9.8*y"
+        inequality  = {{ floor = "y" }}
+        [start]
+        q = [1]
+        [[run]]
+        method = "{method}"
+        step   = {step}
+        end    = {end}
+        samples = 200
+        "#
+    );
+    let problem = Problem::parse(&text).map_err(|e| e.to_string())?;
+    problem.execute(&problem.runs[0], None, Watch::default()).map_err(|e| e.to_string())
+}
+
+fn figure(result: &RunResult, path: [&str; 2]) -> f64 {
+    result.summary[path[0]][path[1]].as_f64().unwrap()
+}
+
+/// Whether a run ended without a failure and without a word.
+fn is_silent(result: &RunResult) -> bool {
+    result.failure.is_none() && result.ledger.warnings().is_empty()
+}
+
+/// Methods for coordinates that say they hold inequalities.
+fn candidates() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().filter(|m| m.inequalities.is_some() && !m.bodies).map(|m| m.name)
+}
+
+#[test]
+fn elastic_the_ball_keeps_its_energy_and_its_place_or_the_method_says_so() {
+    let (g, h, mut silent) = (9.8, 0.01, Vec::new());
+    for method in candidates() {
+        let Ok(run) = ball(method, 1.0, h, 10.0) else { continue };
+        if !is_silent(&run) {
+            continue;
+        }
+        silent.push(method);
+        // A first-order method meets the floor up to a step late: its energy is off by the force times that way.
+        let late = g * h * (2.0 * g).sqrt();
+        let gained = figure(&run, ["energy", "max"]) - 9.8;
+        assert!(gained <= 2.0 * late, "{method} gained {gained:e}");
+        let depth = run.ledger.penetration;
+        assert!(depth <= 1.5 * h * (2.0 * g).sqrt(), "{method} is {depth:e} deep");
+    }
+    for method in ["svci", "gvi", "hybrid", "moreau-jean", "nsga", "alpha-event"] {
+        assert!(silent.contains(&method), "{method} is not among {silent:?}");
+    }
+}
+
+#[test]
+fn with_losses_the_ball_comes_to_rest_on_the_floor_and_stays_or_the_method_says_so() {
+    for e in [0.5, 0.0] {
+        for method in candidates() {
+            let Ok(run) = ball(method, e, 0.01, 60.0) else { continue };
+            if !is_silent(&run) {
+                continue;
+            }
+            // The bounces are over after 1.36 s at the latest.
+            let y = run.summary["final"]["q"][0].as_f64().unwrap();
+            let energy = figure(&run, ["energy", "end"]);
+            assert!(y.abs() <= 1e-2 && energy.abs() <= 0.1, "{method}, e = {e}: {y}, {energy} J");
+            let rise = run.ledger.rise;
+            assert!(rise <= 0.45, "{method}, e = {e}: the energy rose by {rise}");
+        }
+        for method in ["svci", "gvi", "hybrid", "nsga", "alpha-event"] {
+            let run = ball(method, e, 0.01, 60.0).unwrap();
+            assert!(
+                is_silent(&run),
+                "{method}, e = {e}: {:?} {:?}",
+                run.failure,
+                run.ledger.warnings()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_light_body_squeezed_by_a_heavy_one_is_refused_or_warned_of() {
+    // It is pushed to and fro ever faster, and no step of this length follows.
+    for method in candidates() {
+        let text = format!(
+            r#"
+            [system]
+            coordinates = ["a", "b"]
+            mass        = [1e-9, 1e9]
+            inequality  = {{ wall = "a", pair = "b - a" }}
+            [start]
+            q = [0.5, 1]
+            v = [0, -1]
+            [[run]]
+            method = "{method}"
+            step   = 0.01
+            end    = 5
+            "#
+        );
+        let Ok(problem) = Problem::parse(&text) else { continue };
+        let Ok(run) = problem.execute(&problem.runs[0], None, Watch::default()) else { continue };
+        let depth = run.ledger.penetration;
+        assert!(!is_silent(&run) || depth < 0.1, "{method} is {depth} deep without a word");
+    }
+}
