@@ -67,12 +67,15 @@ fn with_losses_the_ball_comes_to_rest_on_the_floor_and_stays_or_the_method_says_
             if !is_silent(&run) {
                 continue;
             }
-            // The bounces are over after 1.36 s at the latest.
+            // The bounces are over after 1.36 s at the latest; a first-order method rests where it was when it met the floor, up to a
+            // step late.
+            let late = 0.01 * (2.0_f64 * 9.8).sqrt();
             let y = run.summary["final"]["q"][0].as_f64().unwrap();
             let energy = figure(&run, ["energy", "end"]);
-            assert!(y.abs() <= 1e-2 && energy.abs() <= 0.1, "{method}, e = {e}: {y}, {energy} J");
+            let rests = y.abs() <= late && energy.abs() <= 9.8 * late;
+            assert!(rests, "{method}, e = {e}: {y}, {energy} J");
             let rise = run.ledger.rise;
-            assert!(rise <= 0.45, "{method}, e = {e}: the energy rose by {rise}");
+            assert!(rise <= 9.8 * late, "{method}, e = {e}: the energy rose by {rise}");
         }
         for method in ["svci", "gvi", "hybrid", "nsga", "alpha-event"] {
             let run = ball(method, e, 0.01, 60.0).unwrap();

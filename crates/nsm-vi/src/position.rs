@@ -169,7 +169,7 @@ impl<'a> PositionUpdate<'a> {
         self.close_all(h, smooth);
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         self.fresh = true;
-        let mut size = norm_inf(q).max(f64::MIN_POSITIVE);
+        let mut size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let settled = self.choose_closed(gaps, t + h, smooth, iteration);
             let scale = size.max(norm_inf(&self.x));
