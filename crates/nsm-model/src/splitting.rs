@@ -24,11 +24,20 @@ pub struct Splitting<'a, S> {
     whole: S,
     /// Steppers of length $h, h/2, h/4, \dots$ that resolve the motion closely, made when they are needed.
     pieces: Vec<S>,
-    /// Steps for which the whole step is watched.
+    /// Steps for which the whole step is watched, and which stepper took the last step alone.
     watched: usize,
+    alone: Alone,
     h: f64,
     trial: State,
     clock: Clock,
+}
+
+/// Who took the last step.
+#[derive(Clone, Copy)]
+enum Alone {
+    Whole,
+    Watched,
+    Nobody,
 }
 
 /// Binds a method for a step, and says whether that step must resolve the motion closely.
@@ -53,7 +62,16 @@ impl<'a, S: Stepper<State = State>> Splitting<'a, S> {
         let whole = make(h, false)?;
         let trial = State { t: 0.0, q: Vec::new(), v: Vec::new(), p: Vec::new(), mode: 0 };
         let (make, pieces) = (Box::new(make), Vec::new());
-        Ok(Self { make, whole, pieces, watched: 0, h, trial, clock: Clock::new(h) })
+        Ok(Self {
+            make,
+            whole,
+            pieces,
+            watched: 0,
+            alone: Alone::Whole,
+            h,
+            trial,
+            clock: Clock::new(h),
+        })
     }
 
     /// The stepper of the whole step.
@@ -106,6 +124,7 @@ impl<S: Stepper<State = State>> Stepper for Splitting<'_, S> {
                 Ok(report) => {
                     // This clock counts on over steps that were split, which the stepper's own does not.
                     state.t = self.clock.tick(start);
+                    self.alone = Alone::Whole;
                     return Ok(report);
                 }
                 Err(error) if error.is_unsolved() => unsolved = Some(error),
@@ -118,9 +137,10 @@ impl<S: Stepper<State = State>> Stepper for Splitting<'_, S> {
             return Err(unsolved.unwrap_or(error));
         }
         if report.parts > 1 {
-            self.watched = WATCHED;
+            (self.watched, self.alone) = (WATCHED, Alone::Nobody);
         } else {
-            (self.watched, report.parts) = (self.watched.saturating_sub(1), 0);
+            (self.watched, self.alone) = (self.watched.saturating_sub(1), Alone::Watched);
+            report.parts = 0;
         }
         self.trial.t = self.clock.tick(start);
         state.clone_from(&self.trial);
@@ -133,5 +153,14 @@ impl<S: Stepper<State = State>> Stepper for Splitting<'_, S> {
 
     fn events(&self) -> &Events {
         self.whole.events()
+    }
+
+    fn equality_impulses(&self) -> Option<&[f64]> {
+        match self.alone {
+            Alone::Whole => self.whole.equality_impulses(),
+            Alone::Watched => self.pieces[0].equality_impulses(),
+            // Those of pieces act at other instants each.
+            Alone::Nobody => None,
+        }
     }
 }
