@@ -34,6 +34,10 @@ pub struct MoreauJean {
     pub theta: f64,
     /// Restitution of the contacts.
     pub restitution: Restitution,
+    /// Coefficient of friction of all contacts, instead of those of the system.
+    pub friction: Option<f64>,
+    /// Tangential restitution of all contacts, instead of those of the system.
+    pub tangential_restitution: Option<f64>,
     /// Tolerance and limit of Newton's method.
     pub newton: NewtonOptions,
 }
@@ -41,7 +45,14 @@ pub struct MoreauJean {
 impl MoreauJean {
     /// The scheme with $\theta = \tfrac12$.
     pub fn new(step: f64, restitution: Restitution) -> Self {
-        Self { step, theta: 0.5, restitution, newton: NewtonOptions::default() }
+        Self {
+            step,
+            theta: 0.5,
+            restitution,
+            friction: None,
+            tangential_restitution: None,
+            newton: NewtonOptions::default(),
+        }
     }
 
     /// Binds the scheme to a system and a start.
@@ -72,7 +83,11 @@ impl MoreauJean {
             system,
             solver: Implicit::new(system, self.newton, m),
             rows: Bilateral::new(system, false),
-            contacts: Contacts::new(system, &self.restitution)?,
+            contacts: Contacts::new(system, &self.restitution)?.with_friction(
+                system,
+                self.friction,
+                self.tangential_restitution,
+            )?,
             q: vec![0.0; n],
             v: vec![0.0; n],
             free: vec![0.0; n],
@@ -179,7 +194,8 @@ impl MoreauJeanStepper<'_> {
                 self.lambda[i] += mu[i] / w;
             }
             self.close_contacts(state)?;
-            report.rounds = self.contacts.resolve(&mut self.solver.saddle, w, t, &mut self.free)?;
+            let (saddle, start) = (&mut self.solver.saddle, Some(&state.v[..]));
+            report.rounds = self.contacts.resolve_jump(saddle, w, t, start, &mut self.free)?;
             report.iterations += 1;
             if let Some(i) = self.free.iter().position(|x| !x.is_finite()) {
                 let culprit = self.system.names()[i].clone();
@@ -222,8 +238,7 @@ impl MoreauJeanStepper<'_> {
             let gap = self.contacts.gap(i, &state.q, t).map_err(|e| e.at(t))?;
             if gap + 0.5 * h * self.approach[i] <= 0.0 {
                 let rate = self.contacts.rate(i, (&state.q, t), &self.free).map_err(|e| e.at(t))?;
-                let rebound = self.contacts.restitution[i] * self.approach[i];
-                self.contacts.push(i, rate + rebound);
+                self.contacts.push_rates(i, rate, self.approach[i]);
             }
         }
         Ok(())
@@ -244,6 +259,9 @@ impl Stepper for MoreauJeanStepper<'_> {
         self.rows.rates(q, *t, &mut self.values[..m]);
         self.lambda.fill(0.0);
         self.contacts.linearise(q, *t);
+        if let Some(rubbing) = &mut self.contacts.rubbing {
+            rubbing.begin(v);
+        }
         for i in 0..self.contacts.gaps.len() {
             self.approach[i] = self.contacts.rate(i, (q, *t), v).map_err(|e| e.at(*t))?;
         }
@@ -256,13 +274,22 @@ impl Stepper for MoreauJeanStepper<'_> {
         }
         self.system.check_finite(t, end, &self.q, &self.v)?;
         let approach = &self.approach;
-        if self.contacts.impulses().any(|(i, _)| approach[i] < -REST * self.contacts.speed(i)) {
-            // The impulses act between the velocities at the two ends.
-            for i in 0..n {
-                self.free[i] = self.v[i] + state.v[i];
-            }
+        let hit =
+            self.contacts.impulses().any(|(i, _)| approach[i] < -REST * self.contacts.speed(i));
+        let rubs = self.contacts.rubs();
+        // The impulses act between the velocities at the two ends.
+        for i in 0..n {
+            self.free[i] = self.v[i] + state.v[i];
+        }
+        if hit && rubs {
+            let booked = || self.contacts.booked(&self.free);
+            let change = booked().map(|c| c.work).sum();
+            self.events.push_frictional(end, change, report.rounds.max(1), booked());
+        } else if hit {
             let change = 0.5 * self.contacts.work(&self.free);
             self.events.push(end, change, report.rounds.max(1), self.contacts.impulses());
+        } else if rubs {
+            self.contacts.booked(&self.free).for_each(|c| self.events.hold(c));
         }
         state.q.copy_from_slice(&self.q);
         state.v.copy_from_slice(&self.v);

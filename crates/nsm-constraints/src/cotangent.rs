@@ -9,7 +9,7 @@
 use nsm_solvers::LinearError;
 use nsm_solvers::small::gram::PivotedCholesky;
 
-use crate::{Metric, Rows};
+use crate::{Metric, RowPattern, Rows};
 
 /// Share of its length below which a projected gradient counts as zero: the equalities already hold
 /// the contact, and what is left is rounding.
@@ -48,8 +48,8 @@ struct Group {
 }
 
 impl CotangentProjection {
-    /// Prepares the projection of the rows of `inequalities` by `equalities`; `metric` gives the pattern of $W$.
-    pub fn new(metric: &Metric, equalities: &Rows, inequalities: &Rows) -> Self {
+    /// Prepares the projection of rows with the pattern `contacts` by `equalities`; `metric` gives the pattern of $W$.
+    pub fn new(metric: &Metric, equalities: &Rows, contacts: RowPattern<'_>) -> Self {
         let n = equalities.dimension();
         let groups = groups(metric, equalities);
         let mut group_of = vec![NONE; n];
@@ -60,9 +60,9 @@ impl CotangentProjection {
         }
         let (mut met, mut met_starts) = (Vec::new(), vec![0]);
         let (mut columns, mut starts) = (Vec::new(), vec![0]);
-        for i in 0..inequalities.len() {
+        for i in 0..contacts.len() {
             let mut touched = Vec::new();
-            for &c in inequalities.columns(i) {
+            for &c in contacts.row(i) {
                 metric.for_coupled(c, |j| {
                     if group_of[j] != NONE && !touched.contains(&group_of[j]) {
                         touched.push(group_of[j]);
@@ -70,7 +70,7 @@ impl CotangentProjection {
                 });
             }
             touched.sort_unstable();
-            let mut pattern = inequalities.columns(i).to_vec();
+            let mut pattern = contacts.row(i).to_vec();
             for &g in &touched {
                 pattern.extend_from_slice(&groups[g].columns);
             }
@@ -114,7 +114,7 @@ impl CotangentProjection {
 
     /// Writes $N_i$ into its place in `out`, a slice of values for the pattern of all rows.
     ///
-    /// `f` and `g` are the gradient values of the equalities and of the inequalities.
+    /// `f` and `g` are the gradient values of the equalities and of the contacts.
     ///
     /// # Errors
     /// Gradients that are not finite.
@@ -122,14 +122,14 @@ impl CotangentProjection {
         &mut self,
         metric: &Metric,
         (equalities, f): (&Rows, &[f64]),
-        (inequalities, g): (&Rows, &[f64]),
+        (contacts, g): (RowPattern<'_>, &[f64]),
         i: usize,
         out: &mut [f64],
     ) -> Result<(), LinearError> {
         let span = self.starts[i]..self.starts[i + 1];
         let columns = &self.columns[span.clone()];
         let out = &mut out[span];
-        let (own, gradient) = (inequalities.columns(i), &g[inequalities.span(i)]);
+        let (own, gradient) = (contacts.row(i), &g[contacts.span(i)]);
         for (&c, x) in own.iter().zip(gradient) {
             self.row[c] = *x;
         }

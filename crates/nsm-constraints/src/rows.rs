@@ -12,7 +12,7 @@ use nsm_solvers::small::{sparse_axpy, sparse_dot};
 
 use crate::affine::AffineRows;
 use crate::rods::{self, PlaneRod};
-use crate::{Affine, ConstraintError, Field, Rod};
+use crate::{Affine, ConstraintError, Field, Rod, RowPattern};
 
 /// Named rows $g_i(q, t)$ on a common coordinate vector.
 pub struct Rows {
@@ -185,6 +185,11 @@ impl Rows {
     /// Columns of row `i`.
     pub fn columns(&self, i: usize) -> &[usize] {
         &self.columns[self.span(i)]
+    }
+
+    /// The pattern of the gradients.
+    pub fn pattern(&self) -> RowPattern<'_> {
+        RowPattern { starts: &self.starts, columns: &self.columns }
     }
 
     /// Number of gradient entries over all rows: the length of a slice of gradient values.

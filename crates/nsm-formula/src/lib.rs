@@ -9,12 +9,14 @@ mod condition;
 mod field;
 mod graph;
 mod parse;
+mod tangent;
 mod tape;
 #[cfg(test)]
 mod tests;
 
 pub use condition::{Condition, Figure, Quantity};
 pub use field::{FormulaField, FormulaForce, quantity};
+pub use tangent::FormulaTangent;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

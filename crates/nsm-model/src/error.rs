@@ -73,6 +73,24 @@ pub enum SystemError {
         /// The number.
         value: f64,
     },
+    /// A coefficient of friction that is negative or not finite.
+    #[error("the friction of `{name}` is {value}: it must be finite and not negative")]
+    Friction {
+        /// The contact.
+        name: String,
+        /// The coefficient.
+        value: f64,
+    },
+    /// Friction where nobody says which way the contact slips.
+    #[error(
+        "`{gap}` has friction {friction} and no tangential velocity: give the material velocity in the tangent plane, in a file by `[system.tangent]` with `{gap} = [\"v_x\"]`"
+    )]
+    NoTangent {
+        /// The gap.
+        gap: String,
+        /// Its friction.
+        friction: f64,
+    },
     /// A parameter of a method makes no sense.
     #[error("{what} is {value}: it must be {must}")]
     Parameter {
@@ -199,6 +217,18 @@ pub enum StepError {
         /// The contact that has it.
         contact: String,
     },
+    /// The friction of contacts was not found.
+    #[error(
+        "t = {t}: the friction of `{contact}` was not found (residual {residual:.3e}): contacts jam; try a smaller step, or less friction"
+    )]
+    Friction {
+        /// Time.
+        t: f64,
+        /// The contact that is worst.
+        contact: String,
+        /// The scale-free residual of the friction problem.
+        residual: f64,
+    },
     /// Events accumulate: more of them in one step than the limit allows.
     #[error(
         "t = {t}: impacts at `{contact}` accumulate (Zeno), after {events} events in this step: the contact comes to rest there; end the run before, raise the limit, or take a method that holds resting contacts"
@@ -243,6 +273,7 @@ impl StepError {
             Self::NotConverged { t, .. }
             | Self::Singular { t, .. }
             | Self::Impact { t, .. }
+            | Self::Friction { t, .. }
             | Self::Accumulation { t, .. }
             | Self::NotFinite { t, .. }
             | Self::Method { t, .. } => *t,

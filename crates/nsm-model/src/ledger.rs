@@ -88,6 +88,8 @@ pub struct Ledger {
     pub most_rounds: usize,
     /// Largest energy change of one event.
     pub event_energy_change: f64,
+    /// Energy that impacts and contacts held with friction added (negative: took) over all steps, as far as methods book it.
+    pub contact_work: f64,
     /// Energy that projections of velocities added over all steps: the sum of $\Delta E_p$ (\[GO\] (16)).
     pub projected_energy: f64,
     /// Smallest and largest $\Delta E_p$ of one step; a positive one is what \[GO\] warn of.
@@ -136,6 +138,7 @@ impl Ledger {
             rounds: 0,
             most_rounds: 0,
             event_energy_change: 0.0,
+            contact_work: 0.0,
             projected_energy: 0.0,
             projection: None,
             iterations: 0,
@@ -167,9 +170,16 @@ impl Ledger {
             let (low, high) = self.projection.unwrap_or((change, change));
             self.projection = Some((-larger(-low, -change), larger(high, change)));
         }
+        for held in events.held() {
+            self.contact_work += held.work;
+            if let Some(contact) = self.contacts.get_mut(held.contact) {
+                contact.events += 1;
+            }
+        }
         for event in events.iter() {
             self.events += 1;
             self.rounds += event.rounds;
+            self.contact_work += event.energy_change;
             self.most_rounds = self.most_rounds.max(event.rounds);
             self.lost += event.energy_change;
             if event.energy_change.abs() > self.event_energy_change.abs() {

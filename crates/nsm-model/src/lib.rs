@@ -3,6 +3,7 @@
 
 mod clock;
 mod constrained_mass;
+mod contact;
 mod error;
 mod finite;
 mod ledger;
@@ -23,6 +24,7 @@ mod wound;
 
 pub use clock::Clock;
 pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
+pub use contact::{ContactImpulse, ContactLaw};
 pub use error::{StepError, SystemError};
 pub use ledger::{Band, Ledger};
 pub use mass::Mass;

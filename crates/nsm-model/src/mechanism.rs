@@ -1,5 +1,6 @@
 //! From a mechanism to a system: the one way from joints and bodies to the integrators.
 
+use nsm_constraints::Tangent;
 use nsm_constraints::multibody::{Mechanism, NodeId};
 use nsm_geom::{Plane, Shape};
 
@@ -44,6 +45,7 @@ impl System {
         for (name, limit) in mechanism.limits() {
             system = system.with_inequality(name, limit)?;
         }
+        system.stops = system.inequalities().len();
         let state = State::new(&system, &q, &v)?;
         Ok((system, state))
     }
@@ -59,7 +61,8 @@ impl System {
         plane: &Plane,
         name: &str,
     ) -> Result<Self, SystemError> {
-        mechanism.push_plane_gaps(body, plane, name, self.inequalities_mut())?;
+        let tangents = mechanism.push_plane_gaps(body, plane, name, self.inequalities_mut())?;
+        self.set_last_tangents(tangents)?;
         Ok(self)
     }
 
@@ -74,7 +77,17 @@ impl System {
         second: (NodeId, &Shape),
         name: &str,
     ) -> Result<Self, SystemError> {
-        mechanism.push_pair_gaps(first, second, name, self.inequalities_mut())?;
+        let tangents = mechanism.push_pair_gaps(first, second, name, self.inequalities_mut())?;
+        self.set_last_tangents(tangents)?;
         Ok(self)
+    }
+
+    /// Gives the last gaps their tangential velocities.
+    fn set_last_tangents(&mut self, tangents: Vec<Box<dyn Tangent>>) -> Result<(), SystemError> {
+        let first = self.inequalities().len() - tangents.len();
+        for (k, tangent) in tangents.into_iter().enumerate() {
+            self.set_tangent(first + k, tangent)?;
+        }
+        Ok(())
     }
 }

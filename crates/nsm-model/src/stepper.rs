@@ -1,6 +1,6 @@
 //! What every integrator does: take a step, say what happened in it.
 
-use crate::StepError;
+use crate::{ContactImpulse, StepError};
 
 /// A method bound to a system, with all its workspace allocated.
 ///
@@ -76,6 +76,10 @@ pub struct Event<'a> {
     pub impulses: &'a [f64],
     /// Energy that each of them added (negative: took), in the same order; empty where the method does not book it.
     pub work: &'a [f64],
+    /// Tangential impulse of each of them; empty where there is no friction.
+    pub tangential: &'a [[f64; 2]],
+    /// Whether each of them slips after the event; empty where there is no friction.
+    pub slips: &'a [bool],
     /// Energy after minus energy before.
     pub energy_change: f64,
     /// Rounds of the impact law.
@@ -89,6 +93,9 @@ pub struct Events {
     contacts: Vec<usize>,
     impulses: Vec<f64>,
     work: Vec<f64>,
+    tangential: Vec<[f64; 2]>,
+    slips: Vec<bool>,
+    held: Vec<ContactImpulse>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,9 +103,10 @@ struct Head {
     t: f64,
     energy_change: f64,
     rounds: usize,
-    /// End of this event's range in `contacts` and `impulses`, and in `work`.
+    /// End of this event's range in `contacts` and `impulses`, in `work`, and in `tangential` and `slips`.
     end: usize,
     work_end: usize,
+    friction_end: usize,
 }
 
 impl Events {
@@ -109,6 +117,9 @@ impl Events {
             contacts: Vec::with_capacity(contacts),
             impulses: Vec::with_capacity(contacts),
             work: Vec::with_capacity(contacts),
+            tangential: Vec::with_capacity(contacts),
+            slips: Vec::with_capacity(contacts),
+            held: Vec::with_capacity(contacts),
         }
     }
 
@@ -118,6 +129,9 @@ impl Events {
         self.contacts.clear();
         self.impulses.clear();
         self.work.clear();
+        self.tangential.clear();
+        self.slips.clear();
+        self.held.clear();
     }
 
     /// Appends an event.
@@ -151,9 +165,38 @@ impl Events {
         self.close(t, energy_change, rounds);
     }
 
+    /// Appends an event with friction.
+    pub fn push_frictional(
+        &mut self,
+        t: f64,
+        energy_change: f64,
+        rounds: usize,
+        contacts: impl IntoIterator<Item = ContactImpulse>,
+    ) {
+        for booked in contacts {
+            self.contacts.push(booked.contact);
+            self.impulses.push(booked.normal);
+            self.work.push(booked.work);
+            self.tangential.push(booked.tangential);
+            self.slips.push(booked.slips);
+        }
+        self.close(t, energy_change, rounds);
+    }
+
+    /// Books what a contact that was held did over the whole step, apart from events.
+    pub fn hold(&mut self, booked: ContactImpulse) {
+        self.held.push(booked);
+    }
+
+    /// What contacts that were held did over the step; empty where the method does not book it.
+    pub fn held(&self) -> &[ContactImpulse] {
+        &self.held
+    }
+
     fn close(&mut self, t: f64, energy_change: f64, rounds: usize) {
-        let (end, work_end) = (self.contacts.len(), self.work.len());
-        self.heads.push(Head { t, energy_change, rounds, end, work_end });
+        let (end, work_end, friction_end) =
+            (self.contacts.len(), self.work.len(), self.slips.len());
+        self.heads.push(Head { t, energy_change, rounds, end, work_end, friction_end });
     }
 
     /// Number of events.
@@ -169,13 +212,16 @@ impl Events {
     /// The events in order of time.
     pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
         self.heads.iter().enumerate().map(|(i, head)| {
-            let (start, work_start) =
-                if i == 0 { (0, 0) } else { (self.heads[i - 1].end, self.heads[i - 1].work_end) };
+            let last = i.checked_sub(1).map(|k| self.heads[k]);
+            let [start, work_start, friction_start] =
+                last.map_or([0; 3], |l| [l.end, l.work_end, l.friction_end]);
             Event {
                 t: head.t,
                 contacts: &self.contacts[start..head.end],
                 impulses: &self.impulses[start..head.end],
                 work: &self.work[work_start..head.work_end],
+                tangential: &self.tangential[friction_start..head.friction_end],
+                slips: &self.slips[friction_start..head.friction_end],
                 energy_change: head.energy_change,
                 rounds: head.rounds,
             }

@@ -8,9 +8,9 @@
 //! derived from a formula, and the integrators cannot tell.
 
 use nsm_constraints::multibody::Gauge;
-use nsm_constraints::{Field, Rows, Switching};
+use nsm_constraints::{Field, Rows, Switching, TangentRows};
 
-use crate::{Force, Mass, State, SystemError, VariableMass, project_start};
+use crate::{ContactLaw, Force, Mass, State, SystemError, VariableMass, project_start};
 
 /// A mechanical system in coordinates $q \in \mathbb{R}^n$.
 ///
@@ -45,8 +45,11 @@ pub struct System {
     equalities: Rows,
     switching: Option<Switching>,
     inequalities: Rows,
-    /// Restitution of every gap; empty where all are elastic.
-    restitution: Vec<f64>,
+    pub(crate) tangents: TangentRows,
+    /// Law of every gap; those beyond its end are elastic and without friction.
+    pub(crate) laws: Vec<ContactLaw>,
+    /// The first so many gaps are stops of joints and ropes, which do not rub.
+    pub(crate) stops: usize,
     invariants: Vec<Invariant>,
     /// Angles whose turns are counted, and the coordinates that count them.
     turns: Vec<(Gauge, usize)>,
@@ -119,7 +122,9 @@ impl System {
             equalities: Rows::new(n),
             switching: None,
             inequalities: Rows::new(n),
-            restitution: Vec::new(),
+            tangents: TangentRows::new(n),
+            laws: Vec::new(),
+            stops: 0,
             invariants: Vec::new(),
             turns: Vec::new(),
         }
@@ -235,30 +240,6 @@ impl System {
         Ok(self)
     }
 
-    /// Says how each gap gives back what hits it: one coefficient for every inequality so far. Methods that hold contacts take them where
-    /// they are given none of their own by whoever binds them.
-    ///
-    /// # Errors
-    /// Another number of coefficients, or one outside $[0, 1]$.
-    pub fn with_restitution(mut self, restitution: &[f64]) -> Result<Self, SystemError> {
-        let expected = self.inequalities.len();
-        if restitution.len() != expected {
-            let (what, length) = ("the list of restitutions", restitution.len());
-            return Err(SystemError::Length { what, length, expected });
-        }
-        if let Some(i) = restitution.iter().position(|e| !(0.0..=1.0).contains(e)) {
-            let (name, value) = (self.inequalities.name(i).to_owned(), restitution[i]);
-            return Err(SystemError::NotFraction { what: "the restitution", name, value });
-        }
-        self.restitution = restitution.to_vec();
-        Ok(self)
-    }
-
-    /// The restitution of every gap, if any of them is given.
-    pub fn restitution(&self) -> &[f64] {
-        &self.restitution
-    }
-
     /// Adds a quantity that the ledger tracks.
     #[must_use]
     pub fn with_invariant(mut self, invariant: Invariant) -> Self {
@@ -312,8 +293,16 @@ impl System {
                 rows.gradients(q, t, &mut gradients);
                 (0..rows.len()).all(|i| idle(rows.columns(i), &gradients[rows.span(i)]))
             };
+            let rubs = |i: usize| {
+                let mut values = vec![0.0; self.tangents.entries()];
+                self.tangents.coefficients(i, q, t, &mut values);
+                (0..2).all(|k| idle(self.tangents.columns(i, k), &values[self.tangents.span(i, k)]))
+            };
+            let sliding =
+                (0..self.inequalities.len()).filter(|&i| self.contact_law(i).friction > 0.0);
             let modes = self.switching.as_ref().map_or(&[][..], Switching::all_rows);
-            idle(&all, &slope)
+            sliding.into_iter().all(rubs)
+                && idle(&all, &slope)
                 && forces
                 && [&self.equalities, &self.inequalities].into_iter().chain(modes).all(rows)
         })

@@ -22,9 +22,39 @@ pub(crate) struct Account {
     count: usize,
     steps: usize,
     gaps: Vec<Band>,
+    contacts: Vec<ContactTotal>,
+    step: f64,
     below: usize,
     most: usize,
     several: usize,
+}
+
+/// What a contact did over a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct ContactTotal {
+    events: usize,
+    impulse: f64,
+    tangential: [f64; 2],
+    work: f64,
+    sticking: usize,
+    slipping: usize,
+    largest_force: f64,
+    largest_tangential_force: f64,
+}
+
+impl ContactTotal {
+    fn json(&self) -> Value {
+        json!({
+            "events": self.events,
+            "impulse": self.impulse,
+            "tangential": self.tangential,
+            "work": self.work,
+            "sticking": self.sticking,
+            "slipping": self.slipping,
+            "largest_force": self.largest_force,
+            "largest_tangential_force": self.largest_tangential_force,
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -48,6 +78,8 @@ impl Account {
             count: questions.windows,
             steps,
             gaps: Vec::new(),
+            contacts: Vec::new(),
+            step,
             below: 0,
             most: 0,
             several: 0,
@@ -72,12 +104,43 @@ impl Account {
         }
         if self.gaps.is_empty() {
             self.gaps = m.gaps.iter().map(|&gap| Band::new(gap)).collect();
+            self.contacts.resize(m.gaps.len(), ContactTotal::default());
         }
+        self.add_contacts(events);
         self.gaps.iter_mut().zip(&m.gaps).for_each(|(band, gap)| band.extend(*gap));
         self.below += usize::from(m.gaps.iter().any(|gap| *gap < 0.0));
         self.most = self.most.max(events.len());
         self.several += usize::from(events.len() > 1);
         self.extend_windows(step, m, events.len());
+    }
+
+    /// Adds what contacts did in the events of a step and, held with friction, over it.
+    fn add_contacts(&mut self, events: &Events) {
+        for event in events.iter() {
+            for (k, &i) in event.contacts.iter().enumerate() {
+                let Some(total) = self.contacts.get_mut(i) else { continue };
+                total.events += 1;
+                total.impulse += event.impulses[k];
+                total.work += event.work.get(k).copied().unwrap_or(0.0);
+                if let Some([a, b]) = event.tangential.get(k) {
+                    total.tangential[0] += a;
+                    total.tangential[1] += b;
+                }
+            }
+        }
+        for held in events.held() {
+            let Some(total) = self.contacts.get_mut(held.contact) else { continue };
+            total.impulse += held.normal;
+            let [a, b] = held.tangential;
+            total.tangential[0] += a;
+            total.tangential[1] += b;
+            total.work += held.work;
+            total.slipping += usize::from(held.slips);
+            total.sticking += usize::from(!held.slips);
+            total.largest_force = total.largest_force.max(held.normal / self.step);
+            total.largest_tangential_force =
+                total.largest_tangential_force.max(a.hypot(b) / self.step);
+        }
     }
 
     /// A step on the border of two windows is the last of the first and the first of the second.
@@ -113,6 +176,8 @@ impl Account {
         };
         let gaps: Vec<String> = gaps.iter().map(|name| word(name)).collect();
         object["gaps"] = Value::Object(bands(&gaps, &self.gaps));
+        let contacts = gaps.iter().cloned().zip(self.contacts.iter().map(ContactTotal::json));
+        object["contacts"] = Value::Object(contacts.collect());
         object["penetrating_steps"] = json!(self.below);
         object["events_per_step"] = json!({ "most": self.most, "several": self.several });
         if !self.states.is_empty() {

@@ -1,9 +1,11 @@
 //! `restitution`, `friction` and `[[contact]]`: what happens where two parties touch, and which pairs never do.
 //!
-//! A pair's value is that of the last `[[contact]]` that names it, else the smaller of what the two parties say of themselves, else the
-//! default of the file, else one. The parties of a gap by formula are the gap itself and whatever it keeps apart.
+//! A pair's value is that of the last `[[contact]]` that names it and says it, else the smaller of what the two parties say of themselves,
+//! else the default of the file, else that of a contact without loss and friction. The parties of a gap by formula are the gap itself
+//! and whatever it keeps apart.
 
 use nsm_formula::nearest;
+use nsm_model::ContactLaw;
 use nsm_vi::rigid::RigidWorld;
 
 use super::ProblemError;
@@ -15,9 +17,9 @@ const ANY: &str = "*";
 /// What a file says about contacts.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
-    default: Option<f64>,
-    /// Parties with a restitution of their own.
-    own: Vec<(String, f64)>,
+    default: Said,
+    /// What parties say of themselves.
+    own: Vec<(String, Said)>,
     rules: Vec<Rule>,
     /// Whether the file says anything about contacts at all.
     pub(crate) said: bool,
@@ -26,8 +28,28 @@ pub struct Contacts {
 #[derive(Clone, Debug)]
 struct Rule {
     between: [String; 2],
-    restitution: Option<f64>,
+    said: Said,
     ignore: bool,
+}
+
+/// What a table says of a law.
+#[derive(Clone, Copy, Debug, Default)]
+struct Said {
+    restitution: Option<f64>,
+    tangential_restitution: Option<f64>,
+    friction: Option<f64>,
+}
+
+impl Said {
+    fn read(reader: &Reader<'_>) -> Result<Self, ProblemError> {
+        let (friction, tangential_restitution) = read_friction(reader)?;
+        let restitution = fraction(reader, "restitution", "restitution")?;
+        Ok(Self { restitution, tangential_restitution, friction })
+    }
+
+    fn any(&self) -> bool {
+        self.restitution.or(self.tangential_restitution).or(self.friction).is_some()
+    }
 }
 
 impl Rule {
@@ -41,9 +63,9 @@ impl Rule {
 impl Contacts {
     /// Reads the defaults of the file and its `[[contact]]` tables; `parties` are the names that these may use.
     pub(crate) fn read(reader: &Reader<'_>, parties: &[String]) -> Result<Self, ProblemError> {
-        let mut contacts = Self { default: restitution(reader)?, ..Self::default() };
+        let mut contacts = Self { default: Said::read(reader)?, ..Self::default() };
         let tables = reader.tables("contact")?;
-        contacts.said = contacts.default.is_some() || !tables.is_empty();
+        contacts.said = contacts.default.any() || !tables.is_empty();
         for table in tables {
             let names = table.require(
                 "between",
@@ -69,18 +91,19 @@ impl Contacts {
                         .error(format!("nothing here is named `{name}`{hint} (known: {list})")));
                 }
             }
-            let restitution = restitution(&table)?;
+            let said = Said::read(&table)?;
             let ignore = table.flag("ignore")?.unwrap_or(false);
             table.finish()?;
-            contacts.rules.push(Rule { between, restitution, ignore });
+            contacts.rules.push(Rule { between, said, ignore });
         }
         Ok(contacts)
     }
 
     /// Reads what a body or plane says of itself.
     pub(crate) fn read_own(&mut self, reader: &Reader<'_>, name: &str) -> Result<(), ProblemError> {
-        if let Some(e) = restitution(reader)? {
-            self.own.push((name.to_owned(), e));
+        let said = Said::read(reader)?;
+        if said.any() {
+            self.own.push((name.to_owned(), said));
             self.said = true;
         }
         Ok(())
@@ -93,22 +116,27 @@ impl Contacts {
         self
     }
 
-    /// The restitution between two parties.
-    pub fn restitution(&self, a: &str, b: &str) -> f64 {
-        let rule = self.rules.iter().rev().find(|r| r.restitution.is_some() && r.matches(a, b));
-        if let Some(e) = rule.and_then(|r| r.restitution) {
-            return e;
+    /// The law between two parties.
+    pub fn law(&self, a: &str, b: &str) -> ContactLaw {
+        let value = |key: fn(&Said) -> Option<f64>| {
+            let mut rules = self.rules.iter().rev().filter(|r| r.matches(a, b));
+            if let Some(value) = rules.find_map(|r| key(&r.said)) {
+                return Some(value);
+            }
+            let own = self.own.iter().filter(|(name, _)| name == a || name == b);
+            own.filter_map(|(_, said)| key(said)).reduce(f64::min).or(key(&self.default))
+        };
+        ContactLaw {
+            restitution: value(|s| s.restitution).unwrap_or(1.0),
+            tangential_restitution: value(|s| s.tangential_restitution).unwrap_or(0.0),
+            friction: value(|s| s.friction).unwrap_or(0.0),
         }
-        let own = self.own.iter().filter(|(name, _)| name == a || name == b).map(|(_, e)| *e);
-        own.reduce(f64::min).or(self.default).unwrap_or(1.0)
     }
 
-    /// The restitution of every body at every plane, in the order of the world's contacts.
-    pub fn of_planes(&self, world: &RigidWorld) -> Vec<f64> {
+    /// The law of every body at every plane, in the order of the world's contacts.
+    pub fn of_planes(&self, world: &RigidWorld) -> Vec<ContactLaw> {
         let bodies = world.bodies().iter().filter(|b| b.shape().is_some());
-        bodies
-            .flat_map(|b| world.plane_names().map(|plane| self.restitution(b.name(), plane)))
-            .collect()
+        bodies.flat_map(|b| world.plane_names().map(|plane| self.law(b.name(), plane))).collect()
     }
 
     /// Whether two parties never touch.
@@ -117,21 +145,30 @@ impl Contacts {
     }
 }
 
-/// `restitution` of a table; `friction` must be zero, since no method holds it.
-fn restitution(reader: &Reader<'_>) -> Result<Option<f64>, ProblemError> {
-    for key in ["friction", "tangential_restitution"] {
-        if reader.number(key)?.is_some_and(|x| x != 0.0) {
-            return Err(reader
-                .place_of(key)
-                .error("no method holds friction at contacts: leave it out, or set it to 0"));
-        }
+/// `friction` and `tangential_restitution` of a table.
+pub(crate) fn read_friction(
+    reader: &Reader<'_>,
+) -> Result<(Option<f64>, Option<f64>), ProblemError> {
+    let friction = reader.number("friction")?;
+    if let Some(mu) = friction.filter(|mu| !(*mu >= 0.0 && mu.is_finite())) {
+        let message = format!("the friction is {mu}: it must be finite and not negative");
+        return Err(reader.place_of("friction").error(message));
     }
-    let e = reader.number("restitution")?;
+    let tangential = fraction(reader, "tangential_restitution", "tangential restitution")?;
+    Ok((friction, tangential))
+}
+
+fn fraction(
+    reader: &Reader<'_>,
+    key: &'static str,
+    what: &str,
+) -> Result<Option<f64>, ProblemError> {
+    let e = reader.number(key)?;
     match e.filter(|e| !(0.0..=1.0).contains(e)) {
         None => Ok(e),
         Some(e) => {
-            let message = format!("the restitution is {e}: it must lie between 0 and 1");
-            Err(reader.place_of("restitution").error(message))
+            let message = format!("the {what} is {e}: it must lie between 0 and 1");
+            Err(reader.place_of(key).error(message))
         }
     }
 }

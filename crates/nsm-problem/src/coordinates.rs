@@ -5,7 +5,7 @@ use nsm_model::{Mass, State, System, SystemError, Tolerance, check_start, projec
 
 use super::reader::{Entry, Reader};
 use super::{Place, ProblemError};
-use nsm_formula::{FormulaField, FormulaForce, Scope, constant, quantity};
+use nsm_formula::{FormulaField, FormulaForce, FormulaTangent, Scope, constant, quantity};
 
 /// Reads `[system]`.
 pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
@@ -33,6 +33,23 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
     }
     for (name, field, _) in fields(reader, "inequality", &scope)? {
         system = system.with_inequality(&name, field).map_err(fail)?;
+    }
+    for (name, formulas, place) in reader.text_lists("tangent")? {
+        let gaps = system.inequalities().names();
+        let Some(gap) = gaps.iter().position(|gap| *gap == name) else {
+            let near = nsm_formula::nearest(&name, gaps.iter().map(String::as_str));
+            let hint = near.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
+            return Err(place.error(format!("there is no inequality `{name}`{hint}")));
+        };
+        if !(1..=2).contains(&formulas.len()) {
+            let message = format!(
+                "a contact slips in one direction (planar) or two, here are {}",
+                formulas.len()
+            );
+            return Err(place.error(message));
+        }
+        let tangent = FormulaTangent::new(&formulas, &scope).map_err(|e| place.formula(&e))?;
+        system = system.with_tangent(gap, tangent).map_err(fail)?;
     }
     for (name, entry, place) in reader.entries("invariants")? {
         let text = formula_text(entry);

@@ -36,6 +36,7 @@ mod error;
 mod expect;
 mod family;
 mod figure;
+mod files;
 mod film;
 mod flexible;
 mod inherit;

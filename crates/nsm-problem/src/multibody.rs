@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use nsm_constraints::multibody::{End, Inertia, Mechanism, MechanismError, NodeId, Pose};
 use nsm_geom::{Mat3, Plane, Shape, Vec3};
-use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
+use nsm_model::{
+    ContactLaw, Invariant, State, System, SystemError, Tolerance, check_start, project_start,
+};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use super::account::word;
@@ -95,10 +97,13 @@ fn with_contacts(
     contacts: &Contacts,
 ) -> Result<System, SystemError> {
     let names: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
-    // Limits of joints and ropes come first.
-    let mut restitution: Vec<f64> = mechanism
+    // Limits of joints and ropes come first, and do not rub.
+    let mut laws: Vec<ContactLaw> = mechanism
         .limits()
-        .map(|(name, _)| contacts.restitution(limited(name), limited(name)))
+        .map(|(name, _)| {
+            let law = contacts.law(limited(name), limited(name));
+            ContactLaw::frictionless(law.restitution)
+        })
         .collect();
     for (k, (node, shape)) in shapes.iter().enumerate() {
         let name = names[node.index()];
@@ -106,8 +111,8 @@ fn with_contacts(
             if !contacts.ignores(name, plane_name) {
                 let contact = format!("{name}-{plane_name}");
                 system = system.with_plane_contact(mechanism, (*node, shape), plane, &contact)?;
-                let e = contacts.restitution(name, plane_name);
-                restitution.resize(system.inequalities().len(), e);
+                let law = contacts.law(name, plane_name);
+                laws.resize(system.inequalities().len(), law);
             }
         }
         for (other, other_shape) in &shapes[..k] {
@@ -125,11 +130,11 @@ fn with_contacts(
                     ),
                 },
             )?;
-            let e = contacts.restitution(other_name, name);
-            restitution.resize(system.inequalities().len(), e);
+            let law = contacts.law(other_name, name);
+            laws.resize(system.inequalities().len(), law);
         }
     }
-    system.with_restitution(&restitution)
+    system.with_contact_laws(&laws)
 }
 
 /// The joint or rope to which a limit belongs: `knee` of `knee: upper`.

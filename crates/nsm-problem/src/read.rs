@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use nsm_model::{ContactLaw, State, System};
 use toml::de::DeTable;
 
 use crate::reader::{Reader, Source};
@@ -50,8 +51,9 @@ pub(crate) fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError>
     let gaps = system.inequalities().names().to_vec();
     let contacts = Contacts::read(reader, &gaps)?;
     if contacts.said {
-        let e: Vec<f64> = gaps.iter().map(|gap| contacts.restitution(gap, "")).collect();
-        system = system.with_restitution(&e).map_err(|e| reader.place().system(&e))?;
+        let laws: Vec<ContactLaw> = gaps.iter().map(|gap| contacts.law(gap, "")).collect();
+        system = system.with_contact_laws(&laws).map_err(|e| reader.place().system(&e))?;
+        system.frictional_laws(None, None).map_err(|e| reader.place_of("friction").system(&e))?;
     }
     let start = reader.require(
         "[start]",
@@ -60,7 +62,49 @@ pub(crate) fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError>
     )?;
     let state = coordinates::read_start(&start, &system)?;
     start.finish()?;
+    check_distances(&system, &state)
+        .map_err(|message| reader.place_of("friction").error(message))?;
     Ok(Subject::Coordinates { system: Box::new(system), start: state })
+}
+
+/// Refuses friction at a gap that is no distance, where that can be seen: friction compares forces, and a gap such as `2*y` would halve the
+/// normal one. It can be seen where gap and tangents are those of one point mass, of which the gradient of a distance has length one.
+fn check_distances(system: &System, start: &State) -> Result<(), String> {
+    let (gaps, tangents) = (system.inequalities(), system.tangents());
+    let mass = system.mass().entries();
+    let inertia = |c: usize| mass.iter().find(|e| e.0 == c && e.1 == c).map(|e| e.2);
+    let mut values = vec![0.0; tangents.entries()];
+    for i in (0..gaps.len()).filter(|&i| system.contact_law(i).friction > 0.0) {
+        let Some(tangent) = tangents.of(i) else { continue };
+        let mut columns = [gaps.columns(i), tangent.coordinates()].concat();
+        columns.sort_unstable();
+        columns.dedup();
+        let point = columns.len() == 1 + tangent.directions()
+            && columns.iter().all(|&c| inertia(c) == inertia(columns[0]))
+            && mass.iter().all(|e| e.0 == e.1 || !columns.contains(&e.0) || e.2 == 0.0);
+        let value = gaps.value(i, &start.q, start.t);
+        let size = start.q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
+        // Away from its surface a curved gap may have another slope.
+        if !point || !(gaps.field(i).is_affine() || value.abs() <= 1e-9 * size) {
+            continue;
+        }
+        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut gradient = vec![0.0; gaps.columns(i).len()];
+        gaps.field(i).gradient(&start.q, start.t, &mut gradient);
+        tangents.coefficients(i, &start.q, start.t, &mut values);
+        let slopes = (0..tangent.directions()).map(|k| length(&values[tangents.span(i, k)]));
+        for (what, slope) in
+            [("gap", length(&gradient))].into_iter().chain(slopes.map(|s| ("tangent", s)))
+        {
+            if (slope - 1.0).abs() > 1e-6 {
+                return Err(format!(
+                    "the {what} of `{}` changes by {slope} where its point moves by 1: with friction a gap is a distance and a tangent a velocity; divide it by {slope}",
+                    gaps.name(i)
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reads `[picture]`, whose formulas know what those of `[system]` know.
@@ -126,9 +170,9 @@ pub(crate) fn read_runs(
             let message = format!("there are two runs named `{name}`");
             return Err(table.place_of("name").error(message));
         }
-        // Events of run `a` are written to `a-events.csv`, forces of its joints to `a-reactions.csv`.
+        // Events of run `a` are written to `a-events.csv`, its contacts to `a-contacts.csv`, forces of its joints to `a-reactions.csv`.
         let events = |a: &Run, b: &Run| {
-            ["-events", "-reactions"]
+            ["-events", "-contacts", "-reactions"]
                 .iter()
                 .any(|end| a.name.strip_suffix(end) == Some(b.name.as_str()))
         };

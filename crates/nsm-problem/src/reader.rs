@@ -316,6 +316,24 @@ impl<'t> Reader<'t> {
             .collect()
     }
 
+    /// All entries of a table whose keys the user chooses, as texts or lists of them, in order.
+    pub(crate) fn text_lists(&self, key: &'static str) -> Result<Vec<TextList<'t>>, ProblemError> {
+        let Some(reader) = self.table(key)? else { return Ok(Vec::new()) };
+        let text = |v: Value<'t>, place: &Place| {
+            v.get_ref().as_str().ok_or_else(|| wrong(v, "a formula in quotes", place))
+        };
+        let entries = reader.table.iter().map(|(name, v)| {
+            let name = name.get_ref().to_string();
+            let place = reader.place_of(&name);
+            let texts = match v.get_ref().as_str() {
+                Some(text) => vec![text],
+                None => list(v, &place, "a formula in quotes, or a list of two", text)?,
+            };
+            Ok((name, texts, place))
+        });
+        entries.collect()
+    }
+
     /// All entries of a table whose keys the user chooses, as texts or numbers, in order.
     pub(crate) fn entries(
         &self,
@@ -338,6 +356,9 @@ impl<'t> Reader<'t> {
             .collect()
     }
 }
+
+/// A key that the user chose, the texts under it, and where they stand.
+pub(crate) type TextList<'t> = (String, Vec<&'t str>, Place);
 
 /// A value under a key that the user chose.
 #[derive(Clone, Copy, Debug, PartialEq)]

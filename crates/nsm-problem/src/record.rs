@@ -1,16 +1,16 @@
 //! Records a run: samples at the asked instants, every event, and files that are readable at any time.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nsm_model::{Events, Measurement, Observer, State, System};
+use nsm_model::{ContactImpulse, Events, Measurement, Observer, State, System};
 use serde_json::{Value, json};
 
 use super::account::Account;
+use super::files::{Files, event_line, numbers, quoted};
 use super::film::Camera;
 use super::lines::Lines;
 use super::run::Run;
@@ -131,6 +131,12 @@ pub struct EventRecord {
     pub impulses: Vec<f64>,
     /// Energy after minus before.
     pub energy_change: f64,
+    /// Where there is friction: tangential impulses, whether the contacts slip after the event, and the energy that each added.
+    pub tangential: Vec<[f64; 2]>,
+    /// See `tangential`.
+    pub slips: Vec<bool>,
+    /// See `tangential`.
+    pub work: Vec<f64>,
     /// Columns of the state at the end of the step.
     pub state: Vec<f64>,
 }
@@ -190,6 +196,7 @@ pub(crate) struct Recorder<'a, L> {
     contacts: Vec<String>,
     sampling: Sampling,
     steps: usize,
+    step: f64,
     event_records: usize,
     watch: Watch<'a>,
     files: Option<Files>,
@@ -198,12 +205,6 @@ pub(crate) struct Recorder<'a, L> {
     /// The first failure to write; the run goes on in memory.
     pub(crate) failure: Option<io::Error>,
     pub(crate) recording: Recording,
-}
-
-struct Files {
-    samples: Lines<File>,
-    events: Lines<File>,
-    reactions: Option<Lines<File>>,
 }
 
 impl<'a, L> Recorder<'a, L> {
@@ -244,6 +245,7 @@ impl<'a, L> Recorder<'a, L> {
             contacts: gaps.to_vec(),
             sampling: run.sampling,
             steps: run.steps,
+            step: run.step,
             event_records: run.event_records,
             watch,
             files: None,
@@ -262,7 +264,8 @@ impl<'a, L> Recorder<'a, L> {
         }
     }
 
-    /// Also writes `NAME.csv`, `NAME-events.csv` and, where constraints carry forces, `NAME-reactions.csv` while the run goes on.
+    /// Also writes `NAME.csv`, `NAME-events.csv` and, where constraints carry forces, `NAME-reactions.csv`, and where contacts rub,
+    /// `NAME-contacts.csv`, while the run goes on.
     pub(crate) fn writing_to(mut self, folder: &Path, name: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let open = |file: String| File::create(folder.join(file)).map(Lines::new);
@@ -274,6 +277,8 @@ impl<'a, L> Recorder<'a, L> {
             } else {
                 Some(open(format!("{name}-reactions.csv"))?)
             },
+            contacts: None,
+            contacts_path: folder.join(format!("{name}-contacts.csv")),
         };
         let heads =
             |names: &[String]| names.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
@@ -310,9 +315,8 @@ impl<'a, L> Recorder<'a, L> {
         let camera = std::mem::replace(&mut self.camera, Camera::new(Vec::new()));
         self.recording.film = camera.develop();
         if let Some(files) = &mut self.files {
-            let flushed = files.samples.flush().and(files.events.flush());
-            let carried = files.reactions.as_mut().map_or(Ok(()), Lines::flush);
-            self.keep(flushed.and(carried));
+            let flushed = files.flush();
+            self.keep(flushed);
         }
     }
 }
@@ -340,10 +344,26 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
                 contacts: event.contacts.iter().map(named).collect(),
                 impulses: event.impulses.to_vec(),
                 energy_change: event.energy_change,
+                tangential: event.tangential.to_vec(),
+                slips: event.slips.to_vec(),
+                work: event.work.to_vec(),
                 state: row,
             };
             if let Some(files) = &mut self.files {
-                let written = files.events.push(|line| event_line(&record, line));
+                let mut written = files.events.push(|line| event_line(&record, line));
+                if !event.slips.is_empty() {
+                    let contacts = (0..event.contacts.len()).map(|k| {
+                        let rubbed = ContactImpulse {
+                            contact: event.contacts[k],
+                            normal: event.impulses[k],
+                            tangential: event.tangential[k],
+                            slips: event.slips[k],
+                            work: event.work[k],
+                        };
+                        (record.contacts[k].clone(), rubbed)
+                    });
+                    written = written.and(files.rub((event.t, "impact", self.step), contacts));
+                }
                 self.keep(written);
             }
             if kept {
@@ -366,7 +386,12 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             let row = measured(self.layout);
             if let Some(files) = &mut self.files {
                 let written = files.samples.push(|line| numbers(&row, line));
-                let written = written.and(files.samples.flush()).and(files.events.flush());
+                let named = |c: &ContactImpulse| {
+                    let name = self.contacts.get(c.contact).cloned();
+                    (name.unwrap_or_else(|| c.contact.to_string()), *c)
+                };
+                let held = files.rub((m.t, "held", self.step), events.held().iter().map(named));
+                let written = written.and(held).and(files.flush());
                 self.keep(written);
             }
             self.recording.samples.push(row);
@@ -389,32 +414,6 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             }
         }
         ControlFlow::Continue(())
-    }
-}
-
-/// Numbers in full precision: the shortest decimals that read back as the same numbers.
-fn numbers(numbers: &[f64], line: &mut String) {
-    for (i, x) in numbers.iter().enumerate() {
-        let _ = write!(line, "{}{x:?}", if i > 0 { "," } else { "" });
-    }
-}
-
-/// An event in full precision; fields of several contacts are separated by semicolons.
-fn event_line(event: &EventRecord, line: &mut String) {
-    let _ = write!(line, "{:?},{},", event.t, quoted(&event.contacts.join(";")));
-    for (i, x) in event.impulses.iter().enumerate() {
-        let _ = write!(line, "{}{x:?}", if i > 0 { ";" } else { "" });
-    }
-    let _ = write!(line, ",{:?},", event.energy_change);
-    numbers(&event.state, line);
-}
-
-/// A CSV field, in quotes where it needs them.
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
     }
 }
 

@@ -107,6 +107,11 @@ impl RunResult {
                     object.insert("contacts".into(), json!(e.contacts));
                     object.insert("impulses".into(), json!(e.impulses));
                     object.insert("energy_change".into(), json!(e.energy_change));
+                    if !e.slips.is_empty() {
+                        object.insert("tangential".into(), json!(e.tangential));
+                        object.insert("slips".into(), json!(e.slips));
+                        object.insert("work".into(), json!(e.work));
+                    }
                 }
                 object
             })
@@ -138,6 +143,7 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         "split_steps": ledger.split_steps,
         "energy": band(&ledger.energy),
         "event_energy_change": ledger.event_energy_change,
+        "contact_work": ledger.contact_work,
         "invariants": invariants,
         "penetration": ledger.penetration,
         "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },

@@ -454,7 +454,8 @@ fn contacts_that_no_method_holds_are_refused() {
     let text = BOX_AND_BALL.replace("METHOD", "svci");
     for (piece, replacement, expected) in [
         ("restitution = 0.5", "restitution = 1.5", "between 0 and 1"),
-        ("restitution = 0.5", "friction = 0.5", "no method holds friction"),
+        ("restitution = 0.5", "friction = -0.5", "not negative"),
+        ("restitution = 0.5", "tangential_restitution = 1.5", "between 0 and 1"),
         ("shape = { sphere = 0.1 }", "shape = { box = [0.1, 0.1, 0.1] }", "ignore = true"),
         ("position = [0, 0, 0.8]", "position = [0, 0, 0.5]", "violates `box-ball`"),
         ("method = \"svci\"", "method = \"moreau-jean\"", "lose their shape"),

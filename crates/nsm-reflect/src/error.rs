@@ -85,6 +85,16 @@ pub enum ReflectError {
         /// What the solver says.
         source: LcpError,
     },
+    /// A friction problem without solution.
+    #[error(
+        "the friction of contact {contact} was not found (residual {residual:.3e}): contacts jam, or press against each other"
+    )]
+    Friction {
+        /// The contact that is worst.
+        contact: usize,
+        /// The scale-free residual.
+        residual: f64,
+    },
     /// The equality constraints could not be factorised.
     #[error("the gradients of contact {contact} cannot be projected onto the equalities: {source}")]
     Projection {
@@ -99,4 +109,20 @@ pub enum ReflectError {
     /// A metric that cannot be used.
     #[error(transparent)]
     Metric(#[from] ConstraintError),
+}
+
+impl ReflectError {
+    /// The same error, where `contacts` lists which contact each index stands for.
+    #[must_use]
+    pub fn of(mut self, contacts: &[usize]) -> Self {
+        if let Self::Rounds { contact, .. }
+        | Self::Energy { contact, .. }
+        | Self::NotPositive { contact, .. }
+        | Self::NotFinite { contact, .. }
+        | Self::Friction { contact, .. } = &mut self
+        {
+            *contact = contacts.get(*contact).copied().unwrap_or(*contact);
+        }
+        self
+    }
 }

@@ -52,7 +52,7 @@ impl Projected {
     pub(crate) fn new(system: &System, metric: &Metric) -> Option<Self> {
         (!system.equalities().is_empty()).then(|| {
             let rows = system.inequalities();
-            let projection = CotangentProjection::new(metric, system.equalities(), rows);
+            let projection = CotangentProjection::new(metric, system.equalities(), rows.pattern());
             let values = vec![0.0; projection.columns().len()];
             Self { projection, values }
         })
@@ -204,7 +204,7 @@ pub(crate) fn gather<'a>(
     for &contact in candidates {
         if contact < inequalities.len() {
             projection
-                .project(metric, (equalities, f), (inequalities, g), contact, values)
+                .project(metric, (equalities, f), (inequalities.pattern(), g), contact, values)
                 .map_err(|source| ReflectError::Projection { contact, source })?;
         }
     }

@@ -80,6 +80,7 @@ impl Hybrid {
                         .into(),
             });
         }
+        system.require_no_friction("the hybrid method")?;
         let (h, quadrature) = (self.step, self.quadrature);
         let (n, m) = (system.dimension(), system.inequalities().len());
         Ok(HybridStepper {

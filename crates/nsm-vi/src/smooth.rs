@@ -37,6 +37,7 @@ impl DiscreteSmooth {
         &self,
         system: &'a System,
     ) -> Result<DiscreteSmoothStepper<'a>, SystemError> {
+        system.require_no_friction("the smooth method")?;
         let m = system.inequalities().len();
         Ok(DiscreteSmoothStepper {
             kernel: Kernel::new(system, self.quadrature, self.step, false, self.tolerances)?,

@@ -5,11 +5,14 @@ mod counting;
 
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
 use nsm_constraints::Rod as Bar;
-use nsm_constraints::multibody::{Beam, End, JointKind, Mechanism, SectionMass, SectionStiffness};
-use nsm_model::{Mass, State, Stepper, System};
+use nsm_constraints::multibody::{
+    Beam, End, Inertia, JointKind, Mechanism, Pose, SectionMass, SectionStiffness,
+};
+use nsm_model::{ContactLaw, Mass, State, Stepper, System};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
-    Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Variational,
+    Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Restitution, Svci,
+    Variational,
 };
 
 fn count(name: &str, start: &State, mut stepper: impl Stepper<State = State>, steps: usize) {
@@ -91,6 +94,28 @@ fn cantilever() -> Mechanism {
     mechanism
 }
 
+/// A box that tumbles, slides and rests on its corners, with friction; the first steps find room.
+fn rub() {
+    let mut mechanism = Mechanism::new().with_gravity([0.0, 0.0, -9.81]).unwrap();
+    let pose = Pose::at([0.0, 0.0, 0.1]);
+    let node = mechanism.add_body("box", Inertia::cuboid(1.0, [0.4, 0.3, 0.2]), pose).unwrap();
+    mechanism.set_velocity(node, [1.0, 0.2, 0.0], [0.0, 0.0, 3.0]).unwrap();
+    let (system, mut state) = System::of(&mechanism).unwrap();
+    let shape = nsm_geom::Shape::cuboid([0.2, 0.15, 0.1]).unwrap();
+    let floor = nsm_geom::Plane::new(nsm_geom::Vec3::z(), 0.0).unwrap();
+    let system = system.with_plane_contact(&mechanism, (node, &shape), &floor, "floor").unwrap();
+    let law = ContactLaw { friction: 0.3, ..ContactLaw::frictionless(0.2) };
+    let laws = vec![law; system.inequalities().len()];
+    let system = system.with_contact_laws(&laws).unwrap();
+    let method =
+        Svci { restitution: Restitution::Uniform(0.2), ..Svci::new(0.005, Quadrature::Verlet) };
+    let mut stepper = method.stepper(&system).unwrap();
+    for _ in 0..3 {
+        stepper.step(&mut state).unwrap();
+    }
+    count("box with friction", &state, stepper, 200);
+}
+
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn no_step_allocates() {
@@ -146,6 +171,7 @@ fn no_step_allocates() {
     count("beam, null space", &state, freedoms, 20);
     count("beam", &state, Variational::new(1e-3, q).stepper(&boom).unwrap(), 20);
     count("beam, conserving", &state, Conserving::new(1e-3).stepper(&boom).unwrap(), 20);
+    rub();
     let repredicted = Gvi { repredict: true, ..Gvi::new(0.01, q) };
     count("cradle", &start, Gvi::new(0.01, q).stepper(&cradle).unwrap(), 1000);
     count("cradle, repredicted", &start, repredicted.stepper(&cradle).unwrap(), 1000);

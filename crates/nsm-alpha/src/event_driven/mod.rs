@@ -83,6 +83,7 @@ impl EventDriven {
         self.coefficients.check()?;
         self.newton.check()?;
         check_interpolation(self.interpolation)?;
+        system.require_no_friction("event-driven α")?;
         check_start(system, start, Tolerance::default())?;
         let n = system.dimension();
         let k = system.inequalities().len();

@@ -21,7 +21,7 @@
 //! between switches.
 //!
 //! **Contacts** are unilateral in 2 ($0 \le g(q_{n+1}) \perp \nu \ge 0$) and follow Newton's restitution in 3,
-//! frictionless, all at once; step 1 does not know them. A contact takes part in 3 if $\nu > 0$ in 2, or if its gap is closed: what
+//! all at once, with friction where there is any (one friction problem in 3; 2 knows the normals only); step 1 does not know them. A contact takes part in 3 if $\nu > 0$ in 2, or if its gap is closed: what
 //! moved a position must act on the velocity too, or the velocity that gravity gives goes on for ever.
 
 use nsm_constraints::Rows;
@@ -69,6 +69,10 @@ pub struct Nsga {
     pub interpolation: f64,
     /// Restitution of the contacts.
     pub restitution: Restitution,
+    /// Coefficient of friction of all contacts, instead of those of the system.
+    pub friction: Option<f64>,
+    /// Tangential restitution of all contacts, instead of those of the system.
+    pub tangential_restitution: Option<f64>,
     /// Tolerance and limit of Newton's method.
     pub newton: NewtonOptions,
 }
@@ -85,6 +89,8 @@ impl Nsga {
             variant: Variant::default(),
             interpolation: 1.0,
             restitution: Restitution::ELASTIC,
+            friction: None,
+            tangential_restitution: None,
             newton: NewtonOptions::default(),
         })
     }
@@ -113,7 +119,11 @@ impl Nsga {
             smooth: Bilateral::new(system, false),
             full: Bilateral::new(system, false),
             crossing: Crossing::new(system, self.interpolation),
-            contacts: Contacts::new(system, &self.restitution)?,
+            contacts: Contacts::new(system, &self.restitution)?.with_friction(
+                system,
+                self.friction,
+                self.tangential_restitution,
+            )?,
             from: Motion::new(n),
             mode: start.mode,
             rechosen: false,

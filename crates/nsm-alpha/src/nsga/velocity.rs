@@ -188,6 +188,9 @@ impl NsgaStepper<'_> {
             self.work.approach[i] = rate;
         }
         self.contacts.linearise(&self.work.q, t);
+        if let Some(rubbing) = &mut self.contacts.rubbing {
+            rubbing.begin(&start.v);
+        }
         self.contacts.clear();
         for i in 0..self.contacts.gaps.len() {
             let gap = self.contacts.gap(i, &self.work.q, t).map_err(failed)?;
@@ -199,7 +202,7 @@ impl NsgaStepper<'_> {
                 if *approach < 0.0 {
                     *approach = approach.max(turned.min(0.0));
                 }
-                self.contacts.push(i, rate + self.contacts.restitution[i] * *approach);
+                self.contacts.push_rates(i, rate, *approach);
             }
         }
         if self.contacts.active.is_empty() {
@@ -211,15 +214,22 @@ impl NsgaStepper<'_> {
         }
         let Self { contacts, solver, work, events, .. } = self;
         work.jump.copy_from_slice(&work.v);
-        let rounds = contacts.resolve(&mut solver.saddle, w, from, &mut work.v)?;
+        let rounds = contacts.resolve_jump(&mut solver.saddle, w, from, None, &mut work.v)?;
         for (sum, v) in work.jump.iter_mut().zip(&work.v) {
             *sum += v;
         }
         let closed = contacts.impulses().count();
         let hit = contacts.impulses().any(|(i, _)| work.approach[i] < -REST * contacts.speed(i));
-        if hit {
+        let rubs = contacts.rubs();
+        if hit && rubs {
+            let booked = || contacts.booked(&work.jump);
+            let change = booked().map(|c| c.work).sum();
+            events.push_frictional(t, change, rounds.max(1), booked());
+        } else if hit {
             let change = 0.5 * contacts.work(&work.jump);
             events.push(t, change, rounds.max(1), contacts.impulses());
+        } else if rubs {
+            contacts.booked(&work.jump).for_each(|c| events.hold(c));
         }
         Ok((closed, rounds))
     }

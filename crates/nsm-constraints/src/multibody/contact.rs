@@ -10,8 +10,9 @@
 
 use nsm_geom::{Mat3, Plane, Pose as Frame, Shape, Vec3};
 
+use super::tangent::{Cores, Lowest, PairTangent, PlaneTangent};
 use super::{Mechanism, MechanismError, NodeId};
-use crate::{Affine, AutoDiff, ConstraintError, Expr, Field, Rows, Scalar};
+use crate::{Affine, AutoDiff, ConstraintError, Expr, Field, Rows, Scalar, Tangent};
 
 /// A part of a shape in the frame of its body; `radius` is that of a ball added to it.
 #[derive(Clone, Debug)]
@@ -82,7 +83,8 @@ fn parts(shape: &Shape, frame: &Frame, radius: f64, out: &mut Vec<Part>) -> Resu
 }
 
 impl Mechanism {
-    /// Appends the gaps between a body's shape and a plane, named `name`, or `name[0]`, `name[1]`, … if there are several.
+    /// Appends the gaps between a body's shape and a plane, named `name`, or `name[0]`, `name[1]`, … if there are several, and returns
+    /// the tangential velocities of each.
     ///
     /// # Errors
     /// An unknown node, a particle with a shape that is no ball, or a shape without a smooth gap.
@@ -92,35 +94,40 @@ impl Mechanism {
         plane: &Plane,
         name: &str,
         rows: &mut Rows,
-    ) -> Result<(), MechanismError> {
+    ) -> Result<Vec<Box<dyn Tangent>>, MechanismError> {
         let block: Vec<usize> = self.coordinates(node).collect();
         let parts = self.parts_of(node, shape, name)?;
         let mut gaps: Vec<Box<dyn Field>> = Vec::new();
+        let mut tangents: Vec<Box<dyn Tangent>> = Vec::new();
+        let mut rubs = |lowest: Lowest| {
+            tangents.push(Box::new(PlaneTangent::new(&block, plane.normal(), lowest)));
+        };
         for part in &parts {
             match part {
                 Part::Points { points, radius } => {
                     for point in points {
                         gaps.push(Box::new(point_gap(&block, point, *radius, plane)?));
+                        rubs(Lowest::Ball { centre: *point, radius: *radius });
                     }
                 }
                 Part::Cuboid { frame, half, radius } => {
                     for corner in corners(frame, half) {
                         gaps.push(Box::new(point_gap(&block, &corner, *radius, plane)?));
+                        rubs(Lowest::Ball { centre: corner, radius: *radius });
                     }
                 }
                 Part::Ellipsoid { centre, axes, semi_axes, radius } => {
-                    let gap = EllipsoidPlane {
-                        plane: *plane,
-                        centre: *centre,
-                        // Columns are the semi-axes in the body frame.
-                        axes: axes * Mat3::from_diagonal(semi_axes),
-                        radius: *radius,
-                    };
+                    // Columns are the semi-axes in the body frame.
+                    let axes = axes * Mat3::from_diagonal(semi_axes);
+                    let (plane, centre, radius) = (*plane, *centre, *radius);
+                    let gap = EllipsoidPlane { plane, centre, axes, radius };
+                    rubs(Lowest::Ellipsoid { centre, axes, radius });
                     gaps.push(Box::new(AutoDiff::new(gap, &block)?));
                 }
             }
         }
-        push_all(name, gaps, rows)
+        push_all(name, gaps, rows)?;
+        Ok(tangents)
     }
 
     /// Appends the gaps between the shapes of two bodies, named as by [`push_plane_gaps`](Self::push_plane_gaps).
@@ -133,11 +140,12 @@ impl Mechanism {
         second: (NodeId, &Shape),
         name: &str,
         rows: &mut Rows,
-    ) -> Result<(), MechanismError> {
+    ) -> Result<Vec<Box<dyn Tangent>>, MechanismError> {
         let (a, b) =
             (self.parts_of(first.0, first.1, name)?, self.parts_of(second.0, second.1, name)?);
         let blocks = [first.0, second.0].map(|n| self.coordinates(n));
         let mut gaps: Vec<Box<dyn Field>> = Vec::new();
+        let mut tangents: Vec<Box<dyn Tangent>> = Vec::new();
         for one in &a {
             for other in &b {
                 let gap = pair_gap((one, &blocks[0]), (other, &blocks[1]))
@@ -146,10 +154,13 @@ impl Mechanism {
                     contact: name.to_owned(),
                     why: "gaps in coordinates are known between balls, capsules, and a ball and a box".into(),
                 })?;
-                gaps.push(gap?);
+                let (gap, tangent) = gap?;
+                gaps.push(gap);
+                tangents.push(Box::new(tangent));
             }
         }
-        push_all(name, gaps, rows)
+        push_all(name, gaps, rows)?;
+        Ok(tangents)
     }
 
     fn parts_of(
@@ -344,11 +355,14 @@ impl Expr for BallBox {
     }
 }
 
+/// A gap with its tangential velocities.
+type Touch = (Box<dyn Field>, PairTangent);
+
 /// The gap of two parts, if there is one gap for them in this order.
 fn pair_gap(
     (one, first): (&Part, &std::ops::Range<usize>),
     (other, second): (&Part, &std::ops::Range<usize>),
-) -> Option<Result<Box<dyn Field>, ConstraintError>> {
+) -> Option<Result<Touch, ConstraintError>> {
     let centred = |points: &[Vec3]| points.iter().all(|p| *p == Vec3::zeros());
     match (one, other) {
         (Part::Points { points: a, radius: r }, Part::Points { points: b, radius: s })
@@ -366,7 +380,10 @@ fn pair_gap(
                 [carried(0), carried(1)]
             };
             let gap = Segments { first: ends(a, 0), second: ends(b, m), radii: r + s };
-            Some(AutoDiff::new(gap, &block).map(|gap| Box::new(gap) as Box<dyn Field>))
+            let core = |points: &[Vec3]| [points[0], points[points.len() - 1]];
+            let cores = Cores::Segments { first: core(a), second: core(b) };
+            let tangent = PairTangent::new(first, second, cores, [*r, *s]);
+            Some(AutoDiff::new(gap, &block).map(|gap| (Box::new(gap) as Box<dyn Field>, tangent)))
         }
         (Part::Points { points, radius }, Part::Cuboid { frame, half, radius: s })
             if points.len() == 1 =>
@@ -375,7 +392,9 @@ fn pair_gap(
             let block: Vec<usize> = (first.start..first.start + m).chain(second.clone()).collect();
             let ball = Carried { first: 0, point: points[0] };
             let gap = BallBox { ball, body: m, frame: *frame, half: *half, radii: radius + s };
-            Some(AutoDiff::new(gap, &block).map(|gap| Box::new(gap) as Box<dyn Field>))
+            let cores = Cores::BallBox { ball: points[0], frame: *frame, half: *half };
+            let tangent = PairTangent::new(first, second, cores, [*radius, *s]);
+            Some(AutoDiff::new(gap, &block).map(|gap| (Box::new(gap) as Box<dyn Field>, tangent)))
         }
         _ => None,
     }

@@ -36,6 +36,7 @@ mod reaction;
 mod redundancy;
 mod section;
 mod start;
+mod tangent;
 mod tree;
 mod wrench;
 

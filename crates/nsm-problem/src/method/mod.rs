@@ -16,7 +16,7 @@ pub use table::{Facts, METHODS, markdown};
 use std::sync::Arc;
 
 use nsm_constraints::multibody::Mechanism;
-use nsm_model::{State, System, SystemError};
+use nsm_model::{ContactLaw, State, System, SystemError};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use crate::reader::Reader;
@@ -86,11 +86,33 @@ impl Method {
             );
             return Err(SystemError::DoesNotFit { method: self.facts.name, why }.into());
         }
-        let integrator = self.with_losses(system.restitution())?;
+        self.require_friction(system.contact_laws(), false)?;
+        let restitution: Vec<f64> = system.contact_laws().map(|law| law.restitution).collect();
+        let integrator = self.with_losses(&restitution)?;
         match mechanism {
             Some(mechanism) => integrator.bind_mechanism(mechanism, system, start),
             None => integrator.bind(system, start),
         }
+    }
+
+    /// Refuses friction where the method does not hold it; `bodies` says whether it is asked about rigid bodies.
+    fn require_friction(
+        &self,
+        laws: impl IntoIterator<Item = ContactLaw>,
+        bodies: bool,
+    ) -> Result<(), SystemError> {
+        let Some(law) = laws.into_iter().find(|law| law.friction > 0.0) else { return Ok(()) };
+        if self.facts.friction {
+            return Ok(());
+        }
+        let others = names(|facts| facts.friction && (bodies || !facts.bodies));
+        Err(SystemError::DoesNotFit {
+            method: self.facts.name,
+            why: format!(
+                "it holds no friction, and a contact has {}; methods that do: {others}",
+                law.friction
+            ),
+        })
     }
 
     /// The integrator with the restitutions of the contacts, unless the run has its own.
@@ -113,9 +135,11 @@ impl Method {
         world: &'a RigidWorld,
         start: &RigidState,
         step: f64,
-        restitution: &[f64],
+        laws: &[ContactLaw],
     ) -> Bound<'a, RigidState> {
-        self.with_losses(restitution)?.bind_bodies(world, start, step)
+        self.require_friction(laws.iter().copied(), true)?;
+        let restitution: Vec<f64> = laws.iter().map(|law| law.restitution).collect();
+        self.with_losses(&restitution)?.bind_bodies(world, start, step)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which method to take where a run names none.
 
+use nsm_model::ContactLaw;
+
 use super::{Facts, METHODS};
 use crate::{Subject, multibody};
 
@@ -20,7 +22,7 @@ pub fn recommend(subject: &Subject) -> Recommendation {
     let (name, why) = match subject {
         Subject::Rigid { world, start, contacts }
             if (world.bodies().iter().filter(|b| b.shape().is_some()).count() > 1
-                || contacts.of_planes(world).iter().any(|e| *e < 1.0))
+                || contacts.of_planes(world).iter().any(|law| *law != ContactLaw::ELASTIC))
                 && multibody::free_bodies(world, start, contacts).is_ok() =>
         {
             ("svci", "bodies touch each other or lose energy, and it holds both, and rest")

@@ -16,6 +16,7 @@ use super::options::{
     tolerances,
 };
 use crate::ProblemError;
+use crate::contact::read_friction;
 use crate::reader::Reader;
 
 /// What is known of a method: its capabilities, in words where there are degrees of them.
@@ -27,6 +28,8 @@ pub struct Facts {
     pub about: &'static str,
     /// How it holds inequalities (contacts), if it does.
     pub inequalities: Option<&'static str>,
+    /// Whether it holds friction at contacts.
+    pub friction: bool,
     /// How it holds equalities (joints), if it does.
     pub equalities: Option<&'static str>,
     /// How it treats constraints that switch, if it does.
@@ -49,6 +52,7 @@ pub const METHODS: &[Facts] = &[
         name: "svci",
         about: "variational steps with impacts at their instants, losses, landing and rest",
         inequalities: Some("impacts at their instants, losses, rest"),
+        friction: true,
         equalities: Some("exact on position and velocity"),
         modes: None,
         bodies: false,
@@ -61,6 +65,7 @@ pub const METHODS: &[Facts] = &[
         name: "gvi",
         about: "variational steps with impacts and resting contacts",
         inequalities: Some("impacts and resting contacts"),
+        friction: false,
         equalities: Some("exact on position and velocity"),
         modes: None,
         bodies: false,
@@ -73,6 +78,7 @@ pub const METHODS: &[Facts] = &[
         name: "hybrid",
         about: "steps to the instant of an impact, reflects, goes on",
         inequalities: Some("impacts at their instants"),
+        friction: false,
         equalities: Some("exact"),
         modes: None,
         bodies: false,
@@ -85,6 +91,7 @@ pub const METHODS: &[Facts] = &[
         name: "vi",
         about: "variational steps, equalities by multipliers",
         inequalities: None,
+        friction: false,
         equalities: Some("exact on position and velocity"),
         modes: None,
         bodies: false,
@@ -97,6 +104,7 @@ pub const METHODS: &[Facts] = &[
         name: "null-space-reparametrised",
         about: "variational steps in the freedoms of the joints",
         inequalities: None,
+        friction: false,
         equalities: Some("exact, fewest unknowns"),
         modes: None,
         bodies: false,
@@ -109,6 +117,7 @@ pub const METHODS: &[Facts] = &[
         name: "null-space",
         about: "variational steps without multipliers",
         inequalities: None,
+        friction: false,
         equalities: Some("exact, with few unknowns"),
         modes: None,
         bodies: false,
@@ -121,6 +130,7 @@ pub const METHODS: &[Facts] = &[
         name: "energy-momentum",
         about: "the same step, under the name it has for quadratic constraints",
         inequalities: None,
+        friction: false,
         equalities: Some("exact on position"),
         modes: None,
         bodies: false,
@@ -133,6 +143,7 @@ pub const METHODS: &[Facts] = &[
         name: "conserving",
         about: "conserves energy on general constraints",
         inequalities: None,
+        friction: false,
         equalities: Some("exact on position"),
         modes: None,
         bodies: false,
@@ -145,6 +156,7 @@ pub const METHODS: &[Facts] = &[
         name: "nsga",
         about: "nonsmooth generalized-α: impacts and switches within the step",
         inequalities: Some("captured"),
+        friction: true,
         equalities: Some("exact on position and velocity"),
         modes: Some("captured, impact law"),
         bodies: false,
@@ -157,6 +169,7 @@ pub const METHODS: &[Facts] = &[
         name: "alpha-event",
         about: "generalized-α that stops at impacts and switches",
         inequalities: Some("impacts at their instants"),
+        friction: false,
         equalities: Some("exact on position"),
         modes: Some("located, impact law"),
         bodies: false,
@@ -169,6 +182,7 @@ pub const METHODS: &[Facts] = &[
         name: "alpha-index3",
         about: "generalized-α, constraints on position",
         inequalities: None,
+        friction: false,
         equalities: Some("exact on position"),
         modes: Some("without impacts"),
         bodies: false,
@@ -181,6 +195,7 @@ pub const METHODS: &[Facts] = &[
         name: "alpha-index2",
         about: "generalized-α, constraints on velocity",
         inequalities: None,
+        friction: false,
         equalities: Some("exact on velocity"),
         modes: Some("without impacts"),
         bodies: false,
@@ -193,6 +208,7 @@ pub const METHODS: &[Facts] = &[
         name: "alpha-index1",
         about: "generalized-α, constraints on acceleration",
         inequalities: None,
+        friction: false,
         equalities: Some("exact on acceleration"),
         modes: Some("without impacts"),
         bodies: false,
@@ -205,6 +221,7 @@ pub const METHODS: &[Facts] = &[
         name: "moreau-jean",
         about: "the time-stepping scheme of Moreau and Jean",
         inequalities: Some("captured"),
+        friction: true,
         equalities: Some("on velocity"),
         modes: None,
         bodies: false,
@@ -217,6 +234,7 @@ pub const METHODS: &[Facts] = &[
         name: "dsi",
         about: "variational steps whose contacts press but never strike",
         inequalities: Some("resting contacts only"),
+        friction: false,
         equalities: None,
         modes: None,
         bodies: false,
@@ -229,6 +247,7 @@ pub const METHODS: &[Facts] = &[
         name: "direct-endpoint",
         about: "implicit midpoint, gaps closed at the end of the step",
         inequalities: Some("as forces"),
+        friction: false,
         equalities: Some("exact"),
         modes: None,
         bodies: false,
@@ -241,6 +260,7 @@ pub const METHODS: &[Facts] = &[
         name: "direct-midpoint",
         about: "implicit midpoint, gaps closed in the middle of the step",
         inequalities: Some("as forces"),
+        friction: false,
         equalities: Some("exact"),
         modes: None,
         bodies: false,
@@ -253,6 +273,7 @@ pub const METHODS: &[Facts] = &[
         name: "newmark",
         about: "Newmark, contact forces at both ends of the step",
         inequalities: Some("as forces"),
+        friction: false,
         equalities: Some("exact"),
         modes: None,
         bodies: false,
@@ -265,6 +286,7 @@ pub const METHODS: &[Facts] = &[
         name: "imex-newmark",
         about: "Newmark, contact forces implicit",
         inequalities: Some("as forces"),
+        friction: false,
         equalities: Some("exact"),
         modes: None,
         bodies: false,
@@ -277,6 +299,7 @@ pub const METHODS: &[Facts] = &[
         name: "lgvci",
         about: "Lie group variational collision integrator for rigid bodies",
         inequalities: Some("bodies against planes"),
+        friction: false,
         equalities: None,
         modes: None,
         bodies: true,
@@ -292,6 +315,7 @@ fn svci(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
     let quadrature = r.choice("quadrature", &words)?.unwrap_or(Quadrature::Verlet);
     let mut svci = Svci::new(h, quadrature);
     svci.restitution = restitution(r)?.unwrap_or(Restitution::ELASTIC);
+    (svci.friction, svci.tangential_restitution) = read_friction(r)?;
     svci.landing = r.number("landing")?.unwrap_or(svci.landing);
     svci.elastic_landing = r.number("elastic_landing")?.unwrap_or(svci.elastic_landing);
     svci.tolerances = tolerances(r)?;
@@ -345,6 +369,7 @@ fn nsga(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
     method.variant = r.choice("variant", &variants)?.unwrap_or_default();
     method.interpolation = r.number("interpolation")?.unwrap_or(method.interpolation);
     method.restitution = restitution(r)?.unwrap_or(method.restitution);
+    (method.friction, method.tangential_restitution) = read_friction(r)?;
     method.newton = newton(r)?;
     Ok(Arc::new(method))
 }
@@ -360,6 +385,7 @@ fn alpha_event(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
 
 fn moreau_jean(r: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
     let mut method = MoreauJean::new(h, restitution(r)?.unwrap_or(Restitution::ELASTIC));
+    (method.friction, method.tangential_restitution) = read_friction(r)?;
     method.theta = r.number("theta")?.unwrap_or(method.theta);
     method.newton = newton(r)?;
     Ok(Arc::new(method))
@@ -393,14 +419,15 @@ fn lgvci(r: &Reader<'_>, _: f64) -> Result<Made, ProblemError> {
 /// The table as Markdown, as it stands in `docs/methods.md`.
 pub fn markdown() -> String {
     let mut text = String::from(
-        "| method | contacts (`inequality`) | equalities | switching modes | order | energy | momenta |\n|---|---|---|---|---|---|---|\n",
+        "| method | contacts (`inequality`) | friction | equalities | switching modes | order | energy | momenta |\n|---|---|---|---|---|---|---|---|\n",
     );
     for m in METHODS {
+        let friction = if m.friction { "yes" } else { "–" };
         let [contacts, equalities, modes] =
             [m.inequalities, m.equalities, m.modes].map(|held| held.unwrap_or("–"));
         let _ = writeln!(
             text,
-            "| `{}` | {contacts} | {equalities} | {modes} | {} | {} | {} |",
+            "| `{}` | {contacts} | {friction} | {equalities} | {modes} | {} | {} | {} |",
             m.name, m.order, m.energy, m.momenta
         );
     }

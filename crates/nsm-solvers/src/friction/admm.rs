@@ -1,9 +1,9 @@
 //! Alternating directions: $(W + \rho I)$ is factorised once, the cones are projected onto, and the term of De Saxcé follows the dual.
 
 use super::FrictionProblem;
+use super::blocks::BlockLu;
 use super::cone::{project, triple};
 use super::work::Work;
-use crate::dense::DenseLu;
 
 /// Over-relaxation.
 const RELAXATION: f64 = 1.6;
@@ -13,7 +13,6 @@ const BALANCE: usize = 40;
 /// Iterates; the iterations made.
 pub(super) fn iterate(
     problem: &FrictionProblem,
-    full: &[f64],
     work: &mut Work,
     tolerance: f64,
     iterations: usize,
@@ -21,8 +20,7 @@ pub(super) fn iterate(
     let n = problem.len();
     let m = 3 * n;
     let mut rho = 0.1;
-    let mut lu = DenseLu::new(m);
-    let mut matrix = vec![0.0; m * m];
+    let mut lu = BlockLu::default();
     let mut z = work.r.clone();
     // The scaled dual: û = −ρ w.
     let mut w: Vec<f64> = work.u.iter().map(|u| -u / rho).collect();
@@ -30,11 +28,16 @@ pub(super) fn iterate(
     let mut fresh = false;
     for iteration in 0..iterations {
         if !fresh {
-            matrix.copy_from_slice(full);
-            for k in 0..m {
-                matrix[k * m + k] += rho;
-            }
-            if lu.factor_with(&matrix, 0.0).is_err() {
+            let factored = lu.factor(problem, |i, j, w| {
+                let mut block = *w;
+                if i == j {
+                    for k in [0, 4, 8] {
+                        block[k] += rho;
+                    }
+                }
+                block
+            });
+            if !factored {
                 return iteration;
             }
             fresh = true;
@@ -47,7 +50,7 @@ pub(super) fn iterate(
                 x[k] = rho * (z[k] - w[k]) - problem.q[k] - s;
             }
         }
-        if lu.solve_in_place(&mut x).is_err() {
+        if !lu.solve(&mut x) {
             return iteration;
         }
         before.copy_from_slice(&z);

@@ -7,43 +7,53 @@
 //! $|y_T|$, far fewer problems are solved. It stalls some digits before the end: Newton's method finishes.
 
 use super::FrictionProblem;
+use super::blocks::BlockLu;
 use super::work::Work;
-use crate::dense::DenseLu;
 
 type Three = [f64; 3];
 
-/// Iterates; the iterations made. Needs friction at every contact.
+/// Iterates; the iterations made. A contact without friction keeps its normal; its tangents stand apart, at zero.
 pub(super) fn iterate(
     problem: &FrictionProblem,
-    full: &[f64],
     work: &mut Work,
     tolerance: f64,
     iterations: usize,
 ) -> usize {
     let n = problem.len();
     let m = 3 * n;
-    if problem.friction.contains(&0.0) {
-        return 0;
-    }
-    let factor = |k: usize| if k.is_multiple_of(3) { 1.0 / problem.friction[k / 3] } else { 1.0 };
+    let smooth = |k: usize| problem.friction[k / 3] == 0.0;
+    let factor = |k: usize| match k % 3 {
+        0 if !smooth(k) => 1.0 / problem.friction[k / 3],
+        0 => 1.0,
+        _ if smooth(k) => 0.0,
+        _ => 1.0,
+    };
     let c: Vec<f64> = (0..m).map(|k| factor(k) * problem.q[k]).collect();
-    let matrix: Vec<f64> = (0..m * m).map(|k| factor(k / m) * full[k] * factor(k % m)).collect();
+    // M, block by block: tangents that stand apart have a unit matrix.
+    let scaled = |i: usize, j: usize, w: &[f64; 9]| -> [f64; 9] {
+        std::array::from_fn(|k| {
+            let (row, column) = (3 * i + k / 3, 3 * j + k % 3);
+            let (a, b) = (factor(row), factor(column));
+            if row == column && a == 0.0 { 1.0 } else { a * w[k] * b }
+        })
+    };
     let size = c.iter().fold(1e-12_f64, |a, x| a.max(x.abs()));
     // Well inside both cones, near the point given.
     let (mut x, mut y) = (vec![0.0; m], vec![0.0; m]);
     for i in 0..n {
         let k = 3 * i;
         for a in 0..3 {
-            x[k + a] = work.r[k + a] / factor(k + a);
-            y[k + a] = work.u[k + a] * factor(k + a);
+            let factor = factor(k + a);
+            x[k + a] = if factor > 0.0 { work.r[k + a] / factor } else { 0.0 };
+            y[k + a] = work.u[k + a] * factor;
         }
         for z in [&mut x, &mut y] {
             let length = z[k + 1].hypot(z[k + 2]);
             z[k] = z[k].max(length + 0.3 * size).max(1.1 * length);
         }
     }
-    let mut lu = DenseLu::new(m);
-    let (mut system, mut rhs, mut residual) = (vec![0.0; m * m], vec![0.0; m], vec![0.0; m]);
+    let mut lu = BlockLu::default();
+    let (mut rhs, mut residual) = (vec![0.0; m], vec![0.0; m]);
     let (mut dx, mut dy) = (vec![0.0; m], vec![0.0; m]);
     for iteration in 0..iterations {
         for k in 0..m {
@@ -56,29 +66,38 @@ pub(super) fn iterate(
         if gap.is_nan() || gap <= 1e-22 * size * size {
             return iteration;
         }
-        for k in 0..m {
-            let row = &matrix[k * m..(k + 1) * m];
-            let product: f64 = row.iter().zip(&x).map(|(a, b)| a * b).sum();
-            let slip = if k % 3 == 0 { y[k + 1].hypot(y[k + 2]) } else { 0.0 };
-            residual[k] = y[k] - product - c[k] - slip;
-        }
-        let scalings: Vec<Scaling> =
-            (0..n).map(|i| Scaling::new(three(&x, i), three(&y, i))).collect();
-        system.copy_from_slice(&matrix);
-        for (i, s) in scalings.iter().enumerate() {
-            let square = s.square();
-            let slopes = slip_slope(three(&y, i));
-            for a in 0..3 {
-                for b in 0..3 {
-                    let mut entry = square[a][b];
-                    if a == 0 {
-                        entry -= slopes[1] * square[1][b] + slopes[2] * square[2][b];
-                    }
-                    system[(3 * i + a) * m + 3 * i + b] += entry;
+        residual.fill(0.0);
+        for i in 0..n {
+            for k in problem.starts[i]..problem.starts[i + 1] {
+                let j = problem.columns[k];
+                let block = scaled(i, j, &problem.blocks[k]);
+                for a in 0..3 {
+                    residual[3 * i + a] -=
+                        (0..3).map(|b| block[3 * a + b] * x[3 * j + b]).sum::<f64>();
                 }
             }
         }
-        if lu.factor_with(&system, 0.0).is_err() {
+        for k in 0..m {
+            let slip = if k % 3 == 0 { y[k + 1].hypot(y[k + 2]) } else { 0.0 };
+            residual[k] += y[k] - c[k] - slip;
+        }
+        let scalings: Vec<Scaling> =
+            (0..n).map(|i| Scaling::new(three(&x, i), three(&y, i))).collect();
+        let factored = lu.factor(problem, |i, j, w| {
+            let mut block = scaled(i, j, w);
+            if i == j {
+                let (square, slopes) = (scalings[i].square(), slip_slope(three(&y, i)));
+                for (k, x) in block.iter_mut().enumerate() {
+                    let (a, b) = (k / 3, k % 3);
+                    *x += square[a][b];
+                    if a == 0 {
+                        *x -= slopes[1] * square[1][b] + slopes[2] * square[2][b];
+                    }
+                }
+            }
+            block
+        });
+        if !factored {
             return iteration;
         }
         // Predictor, then corrector with its second-order term.
@@ -107,7 +126,7 @@ pub(super) fn iterate(
                 }
             }
             dx.copy_from_slice(&rhs);
-            if lu.solve_in_place(&mut dx).is_err() {
+            if !lu.solve(&mut dx) {
                 return iteration;
             }
             for i in 0..n {

@@ -20,16 +20,21 @@
 //! A solution need not be unique, or exist at all, for large $\mu$ (Painlevé); among several the one reached is returned.
 
 mod admm;
+mod blocks;
 mod cone;
 mod contact;
+mod delassus;
 mod gauss_seidel;
 mod interior;
 mod newton;
 mod problem;
+mod solver;
 mod work;
 
 pub use contact::solve_contact;
+pub use delassus::Delassus;
 pub use problem::FrictionProblem;
+pub use solver::FrictionSolver;
 
 use work::Work;
 
@@ -53,15 +58,17 @@ pub enum FrictionMethod {
 pub struct FrictionOptions {
     /// Residual at which a problem counts as solved.
     pub tolerance: f64,
+    /// Residual at which the slower methods, those after Gauss–Seidel and Newton, are not tried any more.
+    pub enough: f64,
     /// Residual up to which an answer is returned, with its residual, instead of an error.
     pub acceptable: f64,
-    /// Whether to go on to the last, slow stage of many alternating directions.
+    /// Whether to go on to the slow methods: proximal rounds and many alternating directions.
     pub patient: bool,
 }
 
 impl Default for FrictionOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-11, acceptable: 1e-6, patient: true }
+        Self { tolerance: 1e-11, enough: 1e-11, acceptable: 1e-6, patient: true }
     }
 }
 
@@ -139,19 +146,7 @@ pub fn solve(
     r: &mut [f64],
     options: &FrictionOptions,
 ) -> Result<FrictionReport, FrictionError> {
-    use FrictionMethod::{Admm, GaussSeidel, InteriorPoint, Newton, Proximal};
-    let stages = [
-        (GaussSeidel, 30),
-        (Newton, 25),
-        (InteriorPoint, 60),
-        (Newton, 25),
-        (Proximal, 12),
-        (Admm, 1000),
-        (Newton, 40),
-        (Admm, if options.patient { 20_000 } else { 0 }),
-        (Newton, 60),
-    ];
-    run(problem, r, options, &stages)
+    FrictionSolver::default().solve(problem, r, options)
 }
 
 /// Solves a friction problem by one method alone, with at most `iterations`.
@@ -165,50 +160,7 @@ pub fn solve_by(
     options: &FrictionOptions,
     iterations: usize,
 ) -> Result<FrictionReport, FrictionError> {
-    run(problem, r, options, &[(method, iterations)])
-}
-
-fn run(
-    problem: &FrictionProblem,
-    r: &mut [f64],
-    options: &FrictionOptions,
-    stages: &[(FrictionMethod, usize)],
-) -> Result<FrictionReport, FrictionError> {
-    let m = 3 * problem.len();
-    if r.len() != m {
-        return Err(FrictionError::Length { what: "the impulses", length: r.len(), expected: m });
-    }
-    if let Some(k) = r.iter().position(|x| !x.is_finite()) {
-        return Err(FrictionError::NotFinite { what: "the impulse", contact: k / 3 });
-    }
-    let start = (0..m).map(|k| r[k] / problem.scale[k / 3]).collect();
-    let mut work = Work::new(start);
-    let (mut full, mut iterations, mut stage) = (Vec::new(), 0, FrictionMethod::GaussSeidel);
-    for &(method, most) in stages {
-        let before = work.residual;
-        if work.measure(problem) <= 0.3 * options.tolerance {
-            break;
-        }
-        if full.is_empty() && method != FrictionMethod::GaussSeidel && m > 0 {
-            full = problem.full();
-        }
-        // Putting the answer into the cones may cost a little.
-        let tolerance = 0.3 * options.tolerance;
-        iterations += match method {
-            FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, &mut work, tolerance, most),
-            FrictionMethod::Newton => newton::iterate(problem, &full, &mut work, tolerance, most),
-            FrictionMethod::InteriorPoint => {
-                interior::iterate(problem, &full, &mut work, tolerance, most)
-            }
-            FrictionMethod::Admm => admm::iterate(problem, &full, &mut work, tolerance, most),
-            FrictionMethod::Proximal => proximal(problem, &full, &mut work, tolerance, most),
-        };
-        if work.residual < before {
-            stage = method;
-        }
-        work.return_to_best();
-    }
-    finish(problem, work, r, options, (stage, iterations))
+    FrictionSolver::default().run(problem, r, options, &[(method, iterations)])
 }
 
 /// Weights of the proximal term in turn: once coarsely, then again in smaller steps from where that led.
@@ -219,25 +171,16 @@ const PROXIMAL: [f64; 14] =
 ///
 /// Redundant contacts whose data agree to eight digits only have a solution far away along the null space of $W$, if they have one: a round goes
 /// that way by the misfit over $\alpha$, so $\alpha$ is lowered whenever rounds no longer help.
-fn proximal(
-    problem: &FrictionProblem,
-    full: &[f64],
-    work: &mut Work,
-    tolerance: f64,
-    rounds: usize,
-) -> usize {
+fn proximal(problem: &FrictionProblem, work: &mut Work, tolerance: f64, rounds: usize) -> usize {
     let m = work.r.len();
+    let mut memory = newton::Memory::default();
     let mut iterations = 0;
     for alpha in PROXIMAL {
         let mut shifted = problem.clone();
-        let mut matrix = full.to_vec();
         for i in 0..problem.len() {
             for a in 0..3 {
                 shifted.blocks[problem.diagonal[i]][4 * a] += alpha;
             }
-        }
-        for k in 0..m {
-            matrix[k * m + k] += alpha;
         }
         let mut last = f64::INFINITY;
         for _ in 0..rounds {
@@ -245,13 +188,13 @@ fn proximal(
                 shifted.q[k] = problem.q[k] - alpha * work.r[k];
             }
             let (mut inner, aim) = (Work::new(work.r.clone()), 0.1 * tolerance);
-            iterations += newton::iterate(&shifted, &matrix, &mut inner, aim, 25);
+            iterations += newton::iterate(&shifted, &mut inner, &mut memory, aim, 25);
             if inner.residual > aim {
                 inner.return_to_best();
                 iterations += gauss_seidel::sweep(&shifted, &mut inner, aim, 30);
-                iterations += interior::iterate(&shifted, &matrix, &mut inner, aim, 60);
+                iterations += interior::iterate(&shifted, &mut inner, aim, 60);
                 inner.return_to_best();
-                iterations += newton::iterate(&shifted, &matrix, &mut inner, aim, 25);
+                iterations += newton::iterate(&shifted, &mut inner, &mut memory, aim, 25);
             }
             inner.return_to_best();
             work.r.copy_from_slice(&inner.r);
@@ -266,47 +209,4 @@ fn proximal(
         }
     }
     iterations
-}
-
-/// Makes the best iterate an answer: in the cones exactly, and without a gain of energy.
-fn finish(
-    problem: &FrictionProblem,
-    mut work: Work,
-    r: &mut [f64],
-    options: &FrictionOptions,
-    (stage, iterations): (FrictionMethod, usize),
-) -> Result<FrictionReport, FrictionError> {
-    for i in 0..problem.len() {
-        let point = cone::project(cone::triple(&work.best, i), problem.friction[i]);
-        work.best[3 * i..3 * i + 3].copy_from_slice(&point);
-    }
-    let (best, u) = (&mut work.best, &mut work.u);
-    problem.velocity(best, u);
-    let along: f64 = best.iter().zip(&problem.q).map(|(r, q)| r * q).sum();
-    let square: f64 =
-        best.iter().zip(u.iter().zip(&problem.q)).map(|(r, (u, q))| r * (u - q)).sum();
-    let mut energy_change = along + 0.5 * square;
-    let mut shortened = 1.0;
-    if energy_change > 0.0 {
-        shortened =
-            if along >= 0.0 || square <= 0.0 { 0.0 } else { (-2.0 * along / square).min(1.0) };
-        for r in best.iter_mut() {
-            *r *= shortened;
-        }
-        problem.velocity(best, u);
-        energy_change = shortened * (along + 0.5 * shortened * square);
-    }
-    let residual = problem.residual(best, u);
-    for (k, r) in r.iter_mut().enumerate() {
-        *r = best[k] * problem.scale[k / 3];
-    }
-    if residual.is_nan() || residual > options.acceptable.max(options.tolerance) {
-        let of = |i: usize| {
-            cone::residual(&cone::triple(best, i), &cone::triple(u, i), &problem.friction[i..=i])
-                / problem.scale[i]
-        };
-        let contact = (0..problem.len()).max_by(|&a, &b| of(a).total_cmp(&of(b))).unwrap_or(0);
-        return Err(FrictionError::NotSolved { residual, contact });
-    }
-    Ok(FrictionReport { residual, stage, iterations, energy_change, shortened })
 }

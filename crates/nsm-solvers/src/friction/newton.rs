@@ -6,62 +6,81 @@
 //! lines that may rise above the last value but not above the last six.
 
 use super::FrictionProblem;
+use super::blocks::{BlockLu, product};
 use super::work::Work;
-use crate::dense::DenseLu;
 
 /// Compliance that makes redundant contacts' matrices regular.
 const COMPLIANCE: f64 = 1e-10;
 
+/// Storage of the iteration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    lu: BlockLu,
+    f: Vec<f64>,
+    step: Vec<f64>,
+    start: Vec<f64>,
+    /// $\partial F/\partial r$ and $\partial F/\partial u$ of each contact.
+    slopes: Vec<[[[f64; 3]; 3]; 2]>,
+}
+
+impl Memory {
+    fn resize(&mut self, m: usize) {
+        for vector in [&mut self.f, &mut self.step, &mut self.start] {
+            vector.clear();
+            vector.resize(m, 0.0);
+        }
+    }
+}
+
 /// Iterates from the present point; the iterations made.
 pub(super) fn iterate(
     problem: &FrictionProblem,
-    full: &[f64],
     work: &mut Work,
+    memory: &mut Memory,
     tolerance: f64,
     iterations: usize,
 ) -> usize {
     let n = problem.len();
     let m = 3 * n;
-    let mut lu = DenseLu::new(m);
-    let (mut jacobian, mut f, mut step) = (vec![0.0; m * m], vec![0.0; m], vec![0.0; m]);
+    memory.resize(m);
     let mut recent = [0.0_f64; 6];
     for iteration in 0..iterations {
         if work.measure(problem) <= tolerance {
             return iteration;
         }
-        let value = equations(problem, &work.r, &work.u, &mut f);
+        let value = equations(problem, &work.r, &work.u, &mut memory.f);
         recent[iteration % 6] = value;
-        jacobian.fill(0.0);
-        for i in 0..n {
+        memory.slopes.clear();
+        memory.slopes.extend((0..n).map(|i| {
             let (a, b) = derivative(problem.friction[i], &work.r[3 * i..], &work.u[3 * i..]);
-            for row in 0..3 {
-                let out = &mut jacobian[(3 * i + row) * m..(3 * i + row + 1) * m];
-                for (k, b) in b[row].iter().enumerate() {
-                    if *b != 0.0 {
-                        let source = &full[(3 * i + k) * m..(3 * i + k + 1) * m];
-                        out.iter_mut().zip(source).for_each(|(o, s)| *o += b * s);
-                        out[3 * i + k] += b * COMPLIANCE;
-                    }
-                }
-                for (k, a) in a[row].iter().enumerate() {
-                    out[3 * i + k] += a;
+            [a, b]
+        }));
+        let Memory { lu, slopes, .. } = &mut *memory;
+        let factored = lu.factor(problem, |i, j, w| {
+            let [a, b] = &slopes[i];
+            let mut block = product(b, w);
+            if i == j {
+                for (k, x) in block.iter_mut().enumerate() {
+                    *x += a[k / 3][k % 3] + COMPLIANCE * b[k / 3][k % 3];
                 }
             }
-        }
-        step.iter_mut().zip(&f).for_each(|(s, f)| *s = -f);
-        if lu.factor_with(&jacobian, 0.0).is_err() || lu.solve_in_place(&mut step).is_err() {
+            block
+        });
+        memory.step.iter_mut().zip(&memory.f).for_each(|(s, f)| *s = -f);
+        if !factored || !memory.lu.solve(&mut memory.step) {
             return iteration;
         }
         let bar = recent.iter().take(iteration + 1).fold(0.0_f64, |a, x| a.max(*x));
-        let start = work.r.clone();
+        memory.start.copy_from_slice(&work.r);
+        let Memory { start, step, f, .. } = &mut *memory;
         let mut length = 1.0;
         let mut accepted = false;
         for _ in 0..12 {
-            for (r, (s, d)) in work.r.iter_mut().zip(start.iter().zip(&step)) {
+            for (r, (s, d)) in work.r.iter_mut().zip(start.iter().zip(step.iter())) {
                 *r = s + length * d;
             }
             problem.velocity(&work.r, &mut work.u);
-            let trial = equations(problem, &work.r, &work.u, &mut f);
+            let trial = equations(problem, &work.r, &work.u, f);
             if trial.is_finite() && trial <= bar * (1.0 - 1e-4 * length) {
                 accepted = true;
                 break;
@@ -69,7 +88,7 @@ pub(super) fn iterate(
             length *= 0.5;
         }
         if !accepted {
-            for (r, (s, d)) in work.r.iter_mut().zip(start.iter().zip(&step)) {
+            for (r, (s, d)) in work.r.iter_mut().zip(start.iter().zip(step.iter())) {
                 *r = s + d;
             }
         }

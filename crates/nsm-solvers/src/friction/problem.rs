@@ -1,6 +1,6 @@
 //! Friction problems: data, and their scaled form.
 
-use super::FrictionError;
+use super::{Delassus, FrictionError};
 
 /// A friction problem with block-sparse $W$: find $r$ with $u = Wr + q$ by Coulomb's law.
 ///
@@ -92,6 +92,54 @@ impl FrictionProblem {
         Ok(problem)
     }
 
+    /// Takes the contacts `chosen` of a matrix, in ascending order, with their own $q$ and coefficients, into the storage of this problem.
+    ///
+    /// # Errors
+    /// As for [`FrictionProblem::dense`].
+    pub fn assemble(
+        &mut self,
+        w: &Delassus,
+        chosen: &[usize],
+        q: &[f64],
+        friction: &[f64],
+    ) -> Result<(), FrictionError> {
+        let n = chosen.len();
+        check_length("the free velocity", q.len(), 3 * n)?;
+        check_length("the list of coefficients", friction.len(), n)?;
+        if let Some(&last) = chosen.last()
+            && last >= w.len()
+        {
+            check_length("the matrix", w.len(), last + 1)?;
+        }
+        self.friction.clear();
+        self.friction.extend_from_slice(friction);
+        self.q.clear();
+        self.q.extend_from_slice(q);
+        self.scale.clear();
+        self.scale.resize(n, 1.0);
+        self.starts.clear();
+        self.starts.push(0);
+        self.columns.clear();
+        self.blocks.clear();
+        self.diagonal.clear();
+        for (a, &i) in chosen.iter().enumerate() {
+            let (columns, blocks) = w.row(i);
+            for (j, block) in columns.iter().zip(blocks) {
+                let Ok(b) = chosen.binary_search(j) else { continue };
+                if block.iter().any(|x| !x.is_finite()) {
+                    return Err(FrictionError::NotFinite { what: "the matrix", contact: a });
+                }
+                if a == b {
+                    self.diagonal.push(self.columns.len());
+                }
+                self.columns.push(b);
+                self.blocks.push(*block);
+            }
+            self.starts.push(self.columns.len());
+        }
+        self.prepare()
+    }
+
     /// From the rows $J$ of all contacts ($3n$ of them, each a list of columns and values) and the inverse masses:
     /// $W = J M^{-1} J^\top$.
     ///
@@ -138,6 +186,7 @@ impl FrictionProblem {
     /// Checks, completes planar contacts, and scales every contact alike in all directions, so that its own block has trace three.
     fn prepare(&mut self) -> Result<(), FrictionError> {
         let n = self.len();
+        self.size = 0.0;
         for i in 0..n {
             let mu = self.friction[i];
             if !(mu >= 0.0 && mu.is_finite()) {
@@ -187,22 +236,6 @@ impl FrictionProblem {
                 out[a] += b[3 * a] * r[j] + b[3 * a + 1] * r[j + 1] + b[3 * a + 2] * r[j + 2];
             }
         }
-    }
-
-    /// The scaled matrix, row-major.
-    pub(super) fn full(&self) -> Vec<f64> {
-        let m = 3 * self.len();
-        let mut w = vec![0.0; m * m];
-        for i in 0..self.len() {
-            for k in self.starts[i]..self.starts[i + 1] {
-                for a in 0..3 {
-                    for b in 0..3 {
-                        w[(3 * i + a) * m + 3 * self.columns[k] + b] = self.blocks[k][3 * a + b];
-                    }
-                }
-            }
-        }
-        w
     }
 
     /// The scale-free residual $\max_i w_i |r_i - P_K(r_i - \hat u_i/w_i)| / \max_i |q_i|$ of scaled impulses.

@@ -54,6 +54,7 @@ impl Direct {
         check_step(self.step)?;
         self.tolerances.check()?;
         check_system(system)?;
+        system.require_no_friction("a direct method")?;
         Ok(DirectStepper {
             system,
             update: DirectUpdate::new(system, self.tolerances),

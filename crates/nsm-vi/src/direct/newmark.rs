@@ -56,6 +56,7 @@ impl Newmark {
         check_step(self.step)?;
         self.tolerances.check()?;
         check_system(system)?;
+        system.require_no_friction("Newmark")?;
         let range = |what, value: f64, limit: f64, must| {
             let fits = (0.0..=limit).contains(&value);
             if fits { Ok(()) } else { Err(SystemError::Parameter { what, must, value }) }

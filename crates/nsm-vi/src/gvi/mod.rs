@@ -104,6 +104,7 @@ impl Gvi {
                         .into(),
             });
         }
+        system.require_no_friction("GVI")?;
         let kernel =
             Kernel::new(system, self.quadrature, self.step, self.linearised, self.tolerances)?;
         let (n, m) = (system.dimension(), system.inequalities().len());

@@ -14,6 +14,7 @@ use nsm_reflect::{LeastImpulses, Metric};
 use nsm_solvers::small::norm_inf;
 
 use super::fraction::outer_share;
+use super::friction::Friction;
 use super::point::Point;
 use super::thresholds::Thresholds;
 use crate::kernel::Kernel;
@@ -38,6 +39,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) active: Vec<usize>,
     /// Impulse of every contact over the last piece, stages 1 and 2.
     pub(crate) impulse: Vec<f64>,
+    /// Present where contacts rub.
+    pub(crate) friction: Option<Friction>,
     pub(crate) iterations: usize,
     /// The start of an inner piece.
     q: Vec<f64>,
@@ -73,6 +76,7 @@ impl<'a> Flow<'a> {
             composed,
             active: Vec::with_capacity(m),
             impulse: vec![0.0; m],
+            friction: None,
             iterations: 0,
             q: vec![0.0; n],
             p: vec![0.0; n],
@@ -86,6 +90,11 @@ impl<'a> Flow<'a> {
             lambda: Vec::with_capacity(m),
             r: Vec::with_capacity(m),
         })
+    }
+
+    /// Whether any of these contacts rubs.
+    pub(crate) fn rubs(&self, contacts: &[usize]) -> bool {
+        self.friction.as_ref().is_some_and(|friction| friction.rubs(contacts))
     }
 
     /// The position and momentum that the last piece led to.
@@ -114,6 +123,9 @@ impl<'a> Flow<'a> {
         thresholds: &Thresholds,
     ) -> Result<(), StepError> {
         self.impulse.fill(0.0);
+        if let Some(friction) = &mut self.friction {
+            friction.forget();
+        }
         let theta = tau / self.h;
         let outer = if hold == Hold::TwoSided && self.composed { outer_share(theta) } else { 0.0 };
         if outer == 0.0 {
@@ -151,6 +163,18 @@ impl<'a> Flow<'a> {
         if held.is_empty() {
             self.iterations += self.kernel.advance_position(from, tau, &[])?;
             return self.kernel.advance_momentum(from, tau, &[]);
+        }
+        if self.rubs(held)
+            && let Some(mut friction) = self.friction.take()
+        {
+            let Self { kernel, active, .. } = self;
+            let outcome = friction.advance(kernel, from, tau, held, thresholds, active);
+            for &i in held {
+                self.impulse[i] = friction.booked[i].normal;
+            }
+            self.friction = Some(friction);
+            self.iterations += outcome?;
+            return Ok(());
         }
         let solved = self.kernel.advance_position(from, tau, held);
         let end = from.2 + tau;

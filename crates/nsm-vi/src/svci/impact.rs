@@ -8,10 +8,11 @@
 //!
 //! $W$ is the metric of the numerical Hamiltonian ([`ShadowMetric`]) where all that bounces is free of constraints, else $M^{-1}$.
 
-use nsm_model::{StepError, System, SystemError};
+use nsm_model::{ContactLaw, StepError, System, SystemError};
 use nsm_reflect::{LeastImpulses, Metric, Quadrature, ReflectError, ShadowMetric};
 
 use super::flow::Flow;
+use super::friction::named;
 use super::point::Point;
 use super::thresholds::Thresholds;
 
@@ -29,6 +30,11 @@ pub(crate) struct Impact {
     /// Impulse of every contact in the last impact, and the kinetic energy that it added (negative: took).
     pub(crate) impulse: Vec<f64>,
     pub(crate) work: Vec<f64>,
+    /// Tangential impulse of every contact, and whether it slips after.
+    pub(crate) tangential: Vec<[f64; 2]>,
+    pub(crate) slips: Vec<bool>,
+    laws: Vec<ContactLaw>,
+    u: Vec<f64>,
     placed: Vec<usize>,
     chosen: Vec<usize>,
     f: Vec<f64>,
@@ -65,6 +71,10 @@ impl Impact {
             p: vec![0.0; n],
             impulse: vec![0.0; m],
             work: vec![0.0; m],
+            tangential: vec![[0.0; 2]; m],
+            slips: vec![false; m],
+            laws: Vec::with_capacity(m),
+            u: Vec::with_capacity(3 * m),
             placed: Vec::with_capacity(m),
             chosen: Vec::with_capacity(m),
             f: vec![0.0; system.equalities().entries()],
@@ -118,6 +128,9 @@ impl Impact {
     ) -> Result<usize, StepError> {
         let system = flow.system;
         system.equalities().gradients(&at.q, at.t, &mut self.f);
+        if flow.rubs(touching) {
+            return self.rub(flow, at, touching, e, thresholds);
+        }
         self.placed.clear();
         self.placed.extend(touching.iter().filter(|i| !held.contains(i)));
         let bounces = self.placed.iter().all(|&i| e[i] > 0.0);
@@ -148,6 +161,48 @@ impl Impact {
                 culprit: name(system, self.placed.first()),
             }
         })
+    }
+
+    /// The same with friction, in $M^{-1}$.
+    fn rub(
+        &mut self,
+        flow: &mut Flow<'_>,
+        at: &Point,
+        touching: &[usize],
+        e: &[f64],
+        thresholds: &Thresholds,
+    ) -> Result<usize, StepError> {
+        let (system, t) = (flow.system, at.t);
+        let Some(friction) = &mut flow.friction else { return Ok(0) };
+        friction
+            .rows
+            .place(system, &flow.metric, (&at.q, t), (&at.gradient, &self.f), touching)
+            .map_err(|error| named(system, t, error))?;
+        friction.rows.velocities(&at.v, &mut self.u);
+        self.laws.clear();
+        self.b.clear();
+        for &i in touching {
+            let law = friction.laws[i];
+            // A contact that lands reverses nothing.
+            let lands = e[i] == 0.0 && law.restitution > 0.0;
+            let tangential_restitution = if lands { 0.0 } else { law.tangential_restitution };
+            self.laws.push(ContactLaw { restitution: e[i], tangential_restitution, ..law });
+            self.b.push(thresholds.rate[i]);
+        }
+        let w = friction.rows.delassus();
+        let outcome = friction.impact.resolve(w, &self.u, &self.laws, &self.b);
+        let certificate = outcome.map_err(|error| named(system, t, error.of(touching)))?;
+        self.p.copy_from_slice(&at.p);
+        let impulses = friction.impact.impulses();
+        friction.rows.push(impulses, &mut self.p);
+        self.impulse.fill(0.0);
+        for (slot, &i) in touching.iter().enumerate() {
+            self.impulse[i] = impulses[3 * slot];
+            self.tangential[i] = [impulses[3 * slot + 1], impulses[3 * slot + 2]];
+            self.work[i] = friction.impact.work()[slot];
+            self.slips[i] = friction.impact.slips()[slot];
+        }
+        Ok(certificate.rounds)
     }
 
     /// Rounds over the placed contacts in a metric; nothing if that is not positive along one of them.

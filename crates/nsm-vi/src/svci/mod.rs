@@ -14,17 +14,21 @@
 
 mod flow;
 mod fraction;
+mod friction;
 mod impact;
 mod locate;
 mod point;
 mod strike;
 mod thresholds;
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
+use nsm_model::{
+    ContactImpulse, Events, State, StepError, StepReport, Stepper, System, SystemError,
+};
 use nsm_reflect::Restitution;
 
 use crate::position::Hold;
 use crate::{Quadrature, Tolerances};
+use friction::Friction;
 use impact::Impact;
 
 pub(crate) use flow::Flow;
@@ -62,6 +66,10 @@ pub struct Svci {
     pub quadrature: Quadrature,
     /// Restitution of the contacts.
     pub restitution: Restitution,
+    /// Coefficient of friction of all contacts, instead of those of the system.
+    pub friction: Option<f64>,
+    /// Tangential restitution of all contacts, instead of those of the system.
+    pub tangential_restitution: Option<f64>,
     /// $\kappa$: bounces that would be over within $2\kappa h$ are landings; that of contacts with $e < 1$.
     pub landing: f64,
     /// The same for contacts with $e = 1$, where it only bounds the number of bounces in a step; may be zero.
@@ -77,6 +85,8 @@ impl Svci {
             step,
             quadrature,
             restitution: Restitution::ELASTIC,
+            friction: None,
+            tangential_restitution: None,
             landing: 0.5,
             elastic_landing: 0.05,
             tolerances: Tolerances::default(),
@@ -118,8 +128,15 @@ impl Svci {
         let e: Vec<f64> = (0..m).map(|i| self.restitution.of(i)).collect();
         let landing = |e: &f64| if *e < 1.0 { self.landing } else { self.elastic_landing };
         let h = self.step;
+        let mut flow = Flow::new(system, self.quadrature, h, composed, self.tolerances)?;
+        if let Some(mut laws) =
+            system.frictional_laws(self.friction, self.tangential_restitution)?
+        {
+            laws.iter_mut().zip(&e).for_each(|(law, e)| law.restitution = *e);
+            flow.friction = Some(Friction::new(system, &flow.metric, laws));
+        }
         Ok(SvciStepper {
-            flow: Flow::new(system, self.quadrature, h, composed, self.tolerances)?,
+            flow,
             impact: Impact::new(system, self.quadrature, h, composed)?,
             thresholds: Thresholds::new(system),
             h,
@@ -142,6 +159,8 @@ impl Svci {
             trial: vec![0.0; m],
             slope: vec![0.0; system.dimension()],
             caught: vec![0.0; m],
+            rubbed: vec![ContactImpulse::default(); m],
+            done: vec![ContactImpulse::default(); m],
             events: Events::with_capacity(16, 16 * m),
             staged: Events::with_capacity(16, 16 * m),
         })
@@ -182,6 +201,9 @@ pub struct SvciStepper<'a> {
     slope: Vec<f64>,
     /// Impulses of the flow to `there`.
     caught: Vec<f64>,
+    /// What rubbing contacts did on the flow to `there`, and since the beginning of the step.
+    rubbed: Vec<ContactImpulse>,
+    done: Vec<ContactImpulse>,
     events: Events,
     staged: Events,
 }
@@ -200,6 +222,7 @@ impl Stepper for SvciStepper<'_> {
             self.here.q.fill(f64::NAN);
         }
         outcome?;
+        self.book_held();
         report.iterations = self.flow.iterations;
         report.residual = self.flow.kernel.position.residual;
         report.closed = self.smooth.len();
@@ -243,6 +266,7 @@ impl SvciStepper<'_> {
         }
         self.captured.clear();
         self.hits.fill(0);
+        self.done.fill(ContactImpulse::default());
         self.staged.clear();
         self.flow.iterations = 0;
         Ok(())
@@ -310,7 +334,8 @@ impl SvciStepper<'_> {
         let mut hold = Hold::TwoSided;
         if !self.held.is_empty() || whole {
             self.flow.advance(&self.here, rest, &self.held, Hold::OneSided, &self.thresholds)?;
-            if !self.captured.is_empty() || self.flow.active != self.held {
+            let rubs = self.flow.rubs(&self.held);
+            if rubs || !self.captured.is_empty() || self.flow.active != self.held {
                 hold = Hold::OneSided;
             }
         }
@@ -319,7 +344,7 @@ impl SvciStepper<'_> {
         }
         self.next.clear();
         self.next.extend_from_slice(&self.flow.active);
-        self.caught.copy_from_slice(&self.flow.impulse);
+        self.take_impulses();
         let (x, p) = self.flow.end();
         self.there.place(self.flow.system, x, p, self.here.t + rest)?;
         self.flow.kernel.lagrangian.accept(&self.there.q, self.there.t);
@@ -361,7 +386,7 @@ impl SvciStepper<'_> {
         let t = self.here.t + after;
         let (x, p) = self.flow.end();
         self.there.place(self.flow.system, x, p, t)?;
-        self.caught.copy_from_slice(&self.flow.impulse);
+        self.take_impulses();
         self.book_captured(t);
         std::mem::swap(&mut self.here, &mut self.there);
         self.flow.kernel.lagrangian.accept(&self.here.q, t);
@@ -378,18 +403,55 @@ impl SvciStepper<'_> {
         std::mem::swap(&mut self.smooth, &mut self.next);
     }
 
-    /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece.
+    /// Keeps the impulses of the flow just made.
+    fn take_impulses(&mut self) {
+        self.caught.copy_from_slice(&self.flow.impulse);
+        if let Some(friction) = &self.flow.friction {
+            self.rubbed.copy_from_slice(&friction.booked);
+        }
+    }
+
+    /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece. What other
+    /// contacts did by friction is kept for the end of the step.
     fn book_captured(&mut self, t: f64) {
+        let rubs = self.flow.rubs(&self.held);
+        let mut rubbed = 0.0;
+        if rubs {
+            for &i in self.held.iter().filter(|i| !self.captured.contains(i)) {
+                let (done, piece) = (&mut self.done[i], &self.rubbed[i]);
+                done.contact = i;
+                done.normal += piece.normal;
+                done.tangential[0] += piece.tangential[0];
+                done.tangential[1] += piece.tangential[1];
+                done.slips = piece.slips;
+                done.work += piece.work;
+                rubbed += piece.work;
+            }
+        }
         if self.captured.is_empty() {
             return;
         }
         let system = self.flow.system;
         let energy =
             |at: &Point| system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t);
-        let change = energy(&self.there) - energy(&self.here);
-        let share = change / self.captured.len() as f64;
-        let booked = self.captured.iter().map(|&i| (i, self.caught[i], share));
-        self.staged.push_booked(t, change, 0, booked);
+        let change = energy(&self.there) - energy(&self.here) - rubbed;
+        let work = change / self.captured.len() as f64;
+        if rubs {
+            let booked = self.captured.iter().map(|&i| ContactImpulse { work, ..self.rubbed[i] });
+            self.staged.push_frictional(t, change, 0, booked);
+        } else {
+            let booked = self.captured.iter().map(|&i| (i, self.caught[i], work));
+            self.staged.push_booked(t, change, 0, booked);
+        }
+    }
+
+    /// Books what contacts did that were held with friction.
+    fn book_held(&mut self) {
+        if self.flow.friction.is_some() {
+            for done in self.done.iter().filter(|done| done.normal != 0.0) {
+                self.staged.hold(*done);
+            }
+        }
     }
 }
 

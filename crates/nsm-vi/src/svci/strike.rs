@@ -1,6 +1,6 @@
 //! What happens at an event: the impact of all contacts that touch, and which of them land.
 
-use nsm_model::{StepError, StepReport};
+use nsm_model::{ContactImpulse, StepError, StepReport};
 
 use super::locate::Closing;
 use super::{HITS, SvciStepper};
@@ -64,7 +64,17 @@ impl SvciStepper<'_> {
         report.rounds += rounds;
         let (impulse, work) = (&self.impact.impulse, &self.impact.work);
         let taken = self.touching.iter().filter(|&&i| impulse[i] != 0.0);
-        if rounds > 0 {
+        if rounds > 0 && self.flow.rubs(&self.touching) {
+            let (tangential, slips) = (&self.impact.tangential, &self.impact.slips);
+            let booked = taken.map(|&contact| ContactImpulse {
+                contact,
+                normal: impulse[contact],
+                tangential: tangential[contact],
+                slips: slips[contact],
+                work: work[contact],
+            });
+            self.staged.push_frictional(t, change, rounds, booked);
+        } else if rounds > 0 {
             self.staged.push_booked(t, change, rounds, taken.map(|&i| (i, impulse[i], work[i])));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Frictionless contacts with Newton's restitution, all at once.
+//! Contacts with Newton's restitution, all at once; those with friction are in [`rub`].
 //!
 //! With the response $y_j = P\\,\nabla g_j$ of the system to a unit impulse at contact $j$ that keeps the
 //! bilateral constraints, the impulses solve
@@ -19,6 +19,10 @@ use nsm_solvers::small::axpy;
 use crate::AlphaError;
 use crate::saddle::Saddle;
 
+mod rub;
+
+pub(crate) use rub::Rubbing;
+
 /// The contacts of a system and the workspace of their impacts.
 #[derive(Debug)]
 pub(crate) struct Contacts<'a> {
@@ -33,10 +37,15 @@ pub(crate) struct Contacts<'a> {
     /// The contacts that take part, with $b$ and $\lambda$ of each.
     pub(crate) active: Vec<usize>,
     pub(crate) b: Vec<f64>,
+    /// Rates without impulses, and those of approach.
+    rate: Vec<f64>,
+    approach: Vec<f64>,
     pub(crate) lambda: Vec<f64>,
     responses: Vec<f64>,
     gram: Vec<f64>,
     kernel: GramNnls,
+    /// Present where contacts rub.
+    pub(crate) rubbing: Option<Rubbing<'a>>,
 }
 
 impl<'a> Contacts<'a> {
@@ -70,11 +79,28 @@ impl<'a> Contacts<'a> {
             speeds: vec![0.0; n],
             active: Vec::with_capacity(k),
             b: Vec::with_capacity(k),
+            rate: Vec::with_capacity(k),
+            approach: Vec::with_capacity(k),
             lambda: Vec::with_capacity(k),
             responses: vec![0.0; k * n],
             gram: vec![0.0; k * k],
             kernel: GramNnls::new(k),
+            rubbing: None,
         })
+    }
+
+    /// The same contacts with the friction of the system, or with these values instead.
+    ///
+    /// # Errors
+    /// Friction without tangential velocities, values out of range.
+    pub(crate) fn with_friction(
+        mut self,
+        system: &'a System,
+        friction: Option<f64>,
+        tangential_restitution: Option<f64>,
+    ) -> Result<Self, SystemError> {
+        self.rubbing = Rubbing::new(system, &self.restitution, friction, tangential_restitution)?;
+        Ok(self)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -84,6 +110,9 @@ impl<'a> Contacts<'a> {
     /// Evaluates all gradients at $(q, t)$; the methods below refer to them.
     pub(crate) fn linearise(&mut self, q: &[f64], t: f64) {
         self.gaps.gradients(q, t, &mut self.gradients);
+        if let Some(rubbing) = &mut self.rubbing {
+            rubbing.linearise(q, t);
+        }
     }
 
     /// $g_i(q, t)$.
@@ -157,6 +186,8 @@ impl<'a> Contacts<'a> {
     pub(crate) fn clear(&mut self) {
         self.active.clear();
         self.b.clear();
+        self.rate.clear();
+        self.approach.clear();
         self.lambda.clear();
     }
 
@@ -164,7 +195,34 @@ impl<'a> Contacts<'a> {
     pub(crate) fn push(&mut self, i: usize, b: f64) {
         self.active.push(i);
         self.b.push(b);
+        self.rate.push(b);
+        self.approach.push(0.0);
         self.lambda.push(0.0);
+    }
+
+    /// Lets contact `i` take part in a velocity jump, with its rate without impulses and that of its approach.
+    pub(crate) fn push_rates(&mut self, i: usize, rate: f64, approach: f64) {
+        self.active.push(i);
+        self.b.push(rate + self.restitution[i] * approach);
+        self.rate.push(rate);
+        self.approach.push(approach);
+        self.lambda.push(0.0);
+    }
+
+    /// As [`resolve`](Self::resolve), with friction where there is any; `start` are the velocities between which and the new ones the
+    /// impulses do their work, unless these are `x` as it is.
+    pub(crate) fn resolve_jump(
+        &mut self,
+        saddle: &mut Saddle,
+        w: f64,
+        t: f64,
+        start: Option<&[f64]>,
+        x: &mut [f64],
+    ) -> Result<usize, StepError> {
+        if self.rubs() {
+            return self.rub(saddle, w, t, start, x);
+        }
+        self.resolve(saddle, w, t, x)
     }
 
     /// Solves the complementarity problem and adds $\sum_j y_j \lambda_j$ to `x`.

@@ -1,0 +1,95 @@
+//! The files that a run writes while it goes on, and how lines are written.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use nsm_model::ContactImpulse;
+
+use super::lines::Lines;
+use super::record::EventRecord;
+
+/// The open files of a run.
+pub(super) struct Files {
+    pub(super) samples: Lines<File>,
+    pub(super) events: Lines<File>,
+    pub(super) reactions: Option<Lines<File>>,
+    /// Opened when the first contact rubs.
+    pub(super) contacts: Option<Lines<File>>,
+    pub(super) contacts_path: PathBuf,
+}
+
+impl Files {
+    /// Writes what contacts with friction did, in an impact or over a step of size `step`.
+    pub(super) fn rub(
+        &mut self,
+        (t, kind, step): (f64, &str, f64),
+        contacts: impl Iterator<Item = (String, ContactImpulse)>,
+    ) -> io::Result<()> {
+        for (name, c) in contacts {
+            let lines = match &mut self.contacts {
+                Some(lines) => lines,
+                place => {
+                    let mut lines = Lines::new(File::create(&self.contacts_path)?);
+                    lines.push(|line| line.push_str(CONTACT_COLUMNS))?;
+                    place.insert(lines)
+                }
+            };
+            lines.push(|line| {
+                let [a, b] = c.tangential;
+                let state = if c.slips { "slip" } else { "stick" };
+                let _ = write!(
+                    line,
+                    "{t:?},{},{kind},{:?},{a:?},{b:?},{state},{:?}",
+                    quoted(&name),
+                    c.normal,
+                    c.work
+                );
+                // An impact has no force.
+                if kind == "held" {
+                    let _ = write!(line, ",{:?},{:?}", c.normal / step, a.hypot(b) / step);
+                } else {
+                    line.push_str(",,");
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.samples.flush()?;
+        self.events.flush()?;
+        self.reactions.as_mut().map_or(Ok(()), Lines::flush)?;
+        self.contacts.as_mut().map_or(Ok(()), Lines::flush)
+    }
+}
+
+/// Columns of `NAME-contacts.csv`.
+const CONTACT_COLUMNS: &str = "t,contact,kind,normal_impulse,tangential_impulse_1,tangential_impulse_2,state,work,normal_force,tangential_force";
+
+/// Numbers in full precision: the shortest decimals that read back as the same numbers.
+pub(super) fn numbers(numbers: &[f64], line: &mut String) {
+    for (i, x) in numbers.iter().enumerate() {
+        let _ = write!(line, "{}{x:?}", if i > 0 { "," } else { "" });
+    }
+}
+
+/// An event in full precision; fields of several contacts are separated by semicolons.
+pub(super) fn event_line(event: &EventRecord, line: &mut String) {
+    let _ = write!(line, "{:?},{},", event.t, quoted(&event.contacts.join(";")));
+    for (i, x) in event.impulses.iter().enumerate() {
+        let _ = write!(line, "{}{x:?}", if i > 0 { ";" } else { "" });
+    }
+    let _ = write!(line, ",{:?},", event.energy_change);
+    numbers(&event.state, line);
+}
+
+/// A CSV field, in quotes where it needs them.
+pub(super) fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

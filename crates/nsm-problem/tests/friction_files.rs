@@ -1,0 +1,111 @@
+//! Friction in problem files: pairs, refusals, results.
+
+use nsm_problem::{Problem, Watch};
+
+const BLOCK: &str = r#"
+title = "Block"
+restitution = 0
+friction = 0.25
+[system]
+coordinates = ["x", "y"]
+mass = [1, 1]
+potential = "9.81*(y*cos(0.3) - x*sin(0.3))"
+inequality = { floor = "y" }
+tangent = { floor = "v_x" }
+[start]
+q = [0, 0]
+[[run]]
+step = 0.01
+end = 1
+"#;
+
+fn message(text: &str) -> String {
+    let problem = match Problem::parse(text) {
+        Ok(problem) => problem,
+        Err(error) => return error.to_string(),
+    };
+    match problem.execute(&problem.runs[0], None, Watch::default()) {
+        Ok(result) => format!("went well: {:?}", result.failure),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_to_do() {
+    for (piece, replacement, expected) in [
+        ("tangent = { floor = \"v_x\" }", "", "[system.tangent]` with `floor = [\"v_x\"]`"),
+        ("tangent = { floor = ", "tangent = { flor = ", "did you mean `floor`?"),
+        ("\"v_x\"", "\"v_x*v_y\"", "linear"),
+        ("\"v_x\"", "\"v_x - 1\"", "vanishes at rest"),
+        ("\"v_x\"", "[\"v_x\", \"v_x\", \"v_x\"]", "here are 3"),
+        ("\"v_x\"", "\"2*v_x\"", "divide it by 2"),
+        ("\"y\" }", "\"3*y\" }", "divide it by 3"),
+        ("friction = 0.25", "friction = -1", "not negative"),
+        ("friction = 0.25", "tangential_restitution = 2", "between 0 and 1"),
+        (
+            "step = 0.01",
+            "step = 0.01\nmethod = \"gvi\"",
+            "methods that do: svci, nsga, moreau-jean",
+        ),
+        ("step = 0.01", "step = 0.01\nmethod = \"alpha-event\"", "methods that do: svci"),
+        ("step = 0.01", "step = 0.01\nmethod = \"gvi\"\nfriction = 0", "unknown key `friction`"),
+        ("friction = 0.25", "", "went well"),
+        ("step = 0.01", "step = 0.01\nfriction = 0.5", "went well: None"),
+    ] {
+        assert!(BLOCK.contains(piece), "{piece}");
+        let found = message(&BLOCK.replacen(piece, replacement, 1));
+        assert!(found.contains(expected), "{replacement}: {found}");
+    }
+}
+
+#[test]
+fn results_name_what_contacts_did_and_the_account_closes() {
+    for method in ["svci", "moreau-jean"] {
+        let text = BLOCK.replace("step = 0.01", &format!("step = 0.01\nmethod = \"{method}\""));
+        let problem = Problem::parse(&text).unwrap();
+        let folder =
+            std::env::temp_dir().join(format!("nsm-friction-{method}-{}", std::process::id()));
+        let result = problem.execute(&problem.runs[0], Some(&folder), Watch::default()).unwrap();
+        let json = result.json();
+        let number = |path: &str| path.split('.').fold(&json, |v, key| &v[key]).as_f64().unwrap();
+        let change = number("energy.end") - number("energy.start");
+        assert!((change - number("contact_work")).abs() < 1e-11, "{method}");
+        assert!((change - number("contacts.floor.work")).abs() < 1e-11, "{method}");
+        assert_eq!(number("contacts.floor.slipping"), 100.0, "{method}");
+        let weight = 9.81 * 0.3_f64.cos();
+        assert!((number("contacts.floor.largest_force") - weight).abs() < 1e-9, "{method}");
+        assert!((number("contacts.floor.largest_tangential_force") - 0.25 * weight).abs() < 1e-9);
+        let mut contacts = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path());
+        let file = contacts.find(|p| p.to_string_lossy().ends_with("-contacts.csv")).unwrap();
+        let rows = std::fs::read_to_string(file).unwrap();
+        assert!(rows.lines().next().unwrap().starts_with("t,contact,kind,normal_impulse"));
+        assert!(rows.lines().nth(1).unwrap().contains(",floor,held,"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+#[test]
+fn a_pair_takes_its_contact_then_the_smaller_then_the_default() {
+    let text = |more: &str, body: &str, plane: &str| {
+        format!(
+            "title = \"b\"\nfriction = 0.5\nrestitution = 0\ngravity = [3, 0, -9]\n\
+             [[body]]\nname = \"box\"\nmass = 1\nshape = {{ box = [1, 1, 1] }}\nposition = [0, 0, 0.5]\n{body}\n\
+             [[plane]]\nname = \"floor\"\nnormal = [0, 0, 1]\n{plane}\n{more}\n\
+             [[run]]\nmethod = \"svci\"\nstep = 0.01\nend = 1\n"
+        )
+    };
+    // The box slides with 3 − 9 μ.
+    for (more, body, plane, friction) in [
+        ("", "", "", 0.5_f64),
+        ("", "friction = 0.2", "", 0.2),
+        ("", "friction = 0.2", "friction = 0.1", 0.1),
+        ("[[contact]]\nbetween = [\"box\", \"*\"]\nfriction = 0.3", "friction = 0.2", "", 0.3),
+        ("[[contact]]\nbetween = [\"box\", \"*\"]\nrestitution = 0.3", "friction = 0.2", "", 0.2),
+    ] {
+        let problem = Problem::parse(&text(more, body, plane)).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        let speed = result.json()["final"]["bodies"]["box"]["momentum"][0].as_f64().unwrap();
+        let exact = (3.0 - 9.0 * friction).max(0.0);
+        assert!((speed - exact).abs() < 1e-9, "{friction}: {speed} {exact}");
+    }
+}

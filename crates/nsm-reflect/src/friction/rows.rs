@@ -1,0 +1,234 @@
+//! The contacts of a system with their normals and tangents, at one configuration.
+//!
+//! Every contact has three rows: the gradient of its gap and its tangential velocities, all projected onto the equalities
+//! ([`CotangentProjection`]), so that $W = J P J^\top$ with $P = M^{-1} - M^{-1}F(F^\top M^{-1} F)^{+} F^\top M^{-1}$. $W$ has a block for every pair of
+//! contacts that share a coordinate, through joints or not: its cost is linear in the contacts of a sparse system.
+
+use nsm_constraints::{CotangentProjection, Metric, RowPattern};
+use nsm_model::System;
+use nsm_solvers::friction::Delassus;
+
+use crate::ReflectError;
+
+const NONE: usize = usize::MAX;
+
+/// Rows of the contacts placed last, and the matrix between them; nothing is allocated once it has grown to the contacts that it meets.
+#[derive(Debug)]
+pub struct FrictionRows {
+    rows: PlacedRows,
+    tangents: Vec<f64>,
+    w: Delassus,
+    /// Coordinate to slots: linked lists of (slot, next).
+    heads: Vec<usize>,
+    links: Vec<(usize, usize)>,
+    neighbours: Vec<usize>,
+    stamp: Vec<usize>,
+    weighted: [Vec<f64>; 3],
+}
+
+/// The rows of the placed contacts.
+#[derive(Debug)]
+struct PlacedRows {
+    placed: Vec<usize>,
+    /// Pattern of the given rows, $3i$ to $3i + 2$ being those of contact $i$, and their values.
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    projection: Option<CotangentProjection>,
+    projected: Vec<f64>,
+}
+
+impl PlacedRows {
+    /// Row `k` of a placed contact, projected onto the equalities.
+    fn row(&self, slot: usize, k: usize) -> (&[usize], &[f64]) {
+        let row = 3 * self.placed[slot] + k;
+        let (starts, columns, values) = match &self.projection {
+            Some(p) => (p.starts(), p.columns(), &self.projected),
+            None => (&self.starts[..], &self.columns[..], &self.values),
+        };
+        let span = starts[row]..starts[row + 1];
+        (&columns[span.clone()], &values[span])
+    }
+
+    /// The same as it was given.
+    fn given(&self, slot: usize, k: usize) -> (&[usize], &[f64]) {
+        let row = 3 * self.placed[slot] + k;
+        let span = self.starts[row]..self.starts[row + 1];
+        (&self.columns[span.clone()], &self.values[span])
+    }
+
+    /// All rows by slot and direction.
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        (0..self.placed.len()).flat_map(|slot| (0..3).map(move |k| (slot, k)))
+    }
+}
+
+impl FrictionRows {
+    /// For the contacts of a system, in the metric $M^{-1}$.
+    pub fn new(system: &System, metric: &Metric) -> Self {
+        let (gaps, tangents) = (system.inequalities(), system.tangents());
+        let (mut starts, mut columns) = (vec![0], Vec::new());
+        for i in 0..gaps.len() {
+            for row in [gaps.columns(i), tangents.columns(i, 0), tangents.columns(i, 1)] {
+                columns.extend_from_slice(row);
+                starts.push(columns.len());
+            }
+        }
+        let pattern = RowPattern { starts: &starts, columns: &columns };
+        let projection = (!system.equalities().is_empty())
+            .then(|| CotangentProjection::new(metric, system.equalities(), pattern));
+        let projected = projection.as_ref().map_or(0, |p| p.columns().len());
+        let n = system.dimension();
+        Self {
+            rows: PlacedRows {
+                placed: Vec::with_capacity(gaps.len()),
+                values: vec![0.0; columns.len()],
+                starts,
+                columns,
+                projected: vec![0.0; projected],
+                projection,
+            },
+            tangents: vec![0.0; tangents.entries()],
+            w: Delassus::default(),
+            heads: vec![NONE; n],
+            links: Vec::new(),
+            neighbours: Vec::with_capacity(gaps.len()),
+            stamp: vec![NONE; gaps.len()],
+            weighted: [vec![0.0; n], vec![0.0; n], vec![0.0; n]],
+        }
+    }
+
+    /// Takes the rows of `contacts` (ascending) at a configuration; `g` and `f` are gradient values of the inequalities, current for
+    /// `contacts`, and of the equalities.
+    ///
+    /// # Errors
+    /// Gradients that are not finite.
+    pub fn place(
+        &mut self,
+        system: &System,
+        metric: &Metric,
+        (q, t): (&[f64], f64),
+        (g, f): (&[f64], &[f64]),
+        contacts: &[usize],
+    ) -> Result<(), ReflectError> {
+        let (gaps, tangents) = (system.inequalities(), system.tangents());
+        let rows = &mut self.rows;
+        rows.placed.clear();
+        rows.placed.extend_from_slice(contacts);
+        for &i in contacts {
+            tangents.coefficients(i, q, t, &mut self.tangents);
+            let normal = &g[gaps.span(i)];
+            let [first, second] = [0, 1].map(|k| &self.tangents[tangents.span(i, k)]);
+            for (row, source) in [normal, first, second].into_iter().enumerate() {
+                if source.iter().any(|x| !x.is_finite()) {
+                    let what = if row == 0 { "the gradient" } else { "the tangential velocity" };
+                    return Err(ReflectError::NotFinite { what, contact: i });
+                }
+                let span = rows.starts[3 * i + row]..rows.starts[3 * i + row + 1];
+                rows.values[span].copy_from_slice(source);
+            }
+        }
+        if let Some(projection) = &mut rows.projection {
+            projection.renew();
+            let pattern = RowPattern { starts: &rows.starts, columns: &rows.columns };
+            let given = (pattern, &rows.values[..]);
+            for &i in contacts {
+                for row in 3 * i..3 * i + 3 {
+                    let equalities = (system.equalities(), f);
+                    projection
+                        .project(metric, equalities, given, row, &mut rows.projected)
+                        .map_err(|source| ReflectError::Projection { contact: i, source })?;
+                }
+            }
+        }
+        self.couple(metric);
+        Ok(())
+    }
+
+    /// The matrix $W$ between the placed contacts.
+    pub fn delassus(&self) -> &Delassus {
+        &self.w
+    }
+
+    /// Velocities $u = Jv$ of the placed contacts, three for each.
+    pub fn velocities(&self, v: &[f64], u: &mut Vec<f64>) {
+        u.clear();
+        u.extend(self.rows.all().map(|(slot, k)| {
+            let (columns, values) = self.rows.row(slot, k);
+            columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum::<f64>()
+        }));
+    }
+
+    /// Adds $J^\top r$ to a momentum, tangent to the equalities.
+    pub fn push(&self, r: &[f64], p: &mut [f64]) {
+        for ((slot, k), impulse) in self.rows.all().zip(r) {
+            let (columns, values) = self.rows.row(slot, k);
+            columns.iter().zip(values).for_each(|(&c, x)| p[c] += impulse * x);
+        }
+    }
+
+    /// The same with rows as they were given: what the contacts themselves push.
+    pub fn push_given(&self, r: &[f64], p: &mut [f64]) {
+        for ((slot, k), impulse) in self.rows.all().zip(r) {
+            let (columns, values) = self.rows.given(slot, k);
+            columns.iter().zip(values).for_each(|(&c, x)| p[c] += impulse * x);
+        }
+    }
+
+    /// Forms $W$.
+    fn couple(&mut self, metric: &Metric) {
+        let Self { rows, w, heads, links, neighbours, stamp, weighted, .. } = self;
+        links.clear();
+        for (slot, k) in rows.all() {
+            for &c in rows.row(slot, k).0 {
+                if heads[c] == NONE || links[heads[c]].0 != slot {
+                    links.push((slot, heads[c]));
+                    heads[c] = links.len() - 1;
+                }
+            }
+        }
+        stamp.fill(NONE);
+        w.clear();
+        for slot in 0..rows.placed.len() {
+            neighbours.clear();
+            for (k, weighted) in weighted.iter_mut().enumerate() {
+                let (columns, values) = rows.row(slot, k);
+                metric.add_applied(columns, values, weighted);
+                for &c in columns {
+                    metric.for_coupled(c, |j| {
+                        let mut link = heads[j];
+                        while link != NONE {
+                            let (other, next) = links[link];
+                            if stamp[other] != slot {
+                                stamp[other] = slot;
+                                neighbours.push(other);
+                            }
+                            link = next;
+                        }
+                    });
+                }
+            }
+            neighbours.sort_unstable();
+            for &other in neighbours.iter() {
+                let mut block = [0.0; 9];
+                for b in 0..3 {
+                    let (columns, values) = rows.row(other, b);
+                    for (a, weighted) in weighted.iter().enumerate() {
+                        let terms = columns.iter().zip(values);
+                        block[3 * a + b] = terms.map(|(&c, x)| x * weighted[c]).sum();
+                    }
+                }
+                w.push(other, block);
+            }
+            w.end_row();
+            for (k, weighted) in weighted.iter_mut().enumerate() {
+                for &c in rows.row(slot, k).0 {
+                    metric.for_coupled(c, |j| weighted[j] = 0.0);
+                }
+            }
+        }
+        for (slot, k) in rows.all() {
+            rows.row(slot, k).0.iter().for_each(|&c| heads[c] = NONE);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Block-sparse matrices between contacts: $W = J M^{-1} J^\top$ with a $3 \times 3$ block for every pair that shares a body.
+
+/// A matrix of $3 \times 3$ blocks, row by row; the storage is kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Delassus {
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    blocks: Vec<[f64; 9]>,
+    /// Where the diagonal block of each row lies.
+    diagonal: Vec<usize>,
+}
+
+impl Delassus {
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.starts.push(0);
+        self.columns.clear();
+        self.blocks.clear();
+        self.diagonal.clear();
+    }
+
+    /// Appends a block to the row in hand; columns ascend, and the diagonal block is among them.
+    pub fn push(&mut self, column: usize, block: [f64; 9]) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        if column + 1 == self.starts.len() {
+            self.diagonal.push(self.columns.len());
+        }
+        self.columns.push(column);
+        self.blocks.push(block);
+    }
+
+    /// Ends the row in hand.
+    pub fn end_row(&mut self) {
+        if self.diagonal.len() < self.starts.len() {
+            let row = self.starts.len() - 1;
+            self.push(row, [0.0; 9]);
+        }
+        self.starts.push(self.columns.len());
+    }
+
+    /// Takes a full matrix, row-major, $3n \times 3n$; blocks of zeros are left out.
+    pub fn set_full(&mut self, n: usize, w: &[f64]) {
+        self.clear();
+        let m = 3 * n;
+        for i in 0..n {
+            for j in 0..n {
+                let block: [f64; 9] =
+                    std::array::from_fn(|k| w[(3 * i + k / 3) * m + 3 * j + k % 3]);
+                if i == j || block.iter().any(|x| *x != 0.0) {
+                    self.push(j, block);
+                }
+            }
+            self.end_row();
+        }
+    }
+
+    /// Number of contacts.
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Columns and blocks of row `i`.
+    pub fn row(&self, i: usize) -> (&[usize], &[[f64; 9]]) {
+        let span = self.starts[i]..self.starts[i + 1];
+        (&self.columns[span.clone()], &self.blocks[span])
+    }
+
+    /// The block of a contact with itself.
+    pub fn own(&self, i: usize) -> &[f64; 9] {
+        &self.blocks[self.diagonal[i]]
+    }
+
+    /// Adds $W r$ to `u`.
+    pub fn add_product(&self, r: &[f64], u: &mut [f64]) {
+        for (i, u) in u.chunks_exact_mut(3).enumerate().take(self.len()) {
+            let (columns, blocks) = self.row(i);
+            for (&j, b) in columns.iter().zip(blocks) {
+                let r = &r[3 * j..3 * j + 3];
+                for a in 0..3 {
+                    u[a] += b[3 * a] * r[0] + b[3 * a + 1] * r[1] + b[3 * a + 2] * r[2];
+                }
+            }
+        }
+    }
+}

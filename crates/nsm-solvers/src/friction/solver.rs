@@ -1,0 +1,136 @@
+//! The chain of methods with its workspace.
+
+use super::newton::Memory;
+use super::work::Work;
+use super::{
+    FrictionError, FrictionMethod, FrictionOptions, FrictionProblem, FrictionReport, admm, cone,
+    gauss_seidel, interior, newton, proximal,
+};
+
+/// Solves friction problems, and keeps its storage: problems that Gauss–Seidel or Newton's method solve allocate nothing once it has
+/// grown to their size.
+#[derive(Clone, Debug, Default)]
+pub struct FrictionSolver {
+    work: Work,
+    newton: Memory,
+}
+
+impl FrictionSolver {
+    /// Solves a friction problem from the impulses in `r` (a warm start, or zero), through the methods in turn.
+    ///
+    /// # Errors
+    /// [`FrictionError::NotSolved`] with the best impulses left in `r`.
+    pub fn solve(
+        &mut self,
+        problem: &FrictionProblem,
+        r: &mut [f64],
+        options: &FrictionOptions,
+    ) -> Result<FrictionReport, FrictionError> {
+        use FrictionMethod::{Admm, GaussSeidel, InteriorPoint, Newton, Proximal};
+        let stages = [
+            (GaussSeidel, 30),
+            (Newton, 25),
+            (InteriorPoint, 60),
+            (Newton, 25),
+            (Proximal, 12),
+            (Admm, 1000),
+            (Newton, 40),
+            (Admm, 20_000),
+            (Newton, 60),
+        ];
+        let hasty = [
+            (GaussSeidel, 30),
+            (Newton, 25),
+            (InteriorPoint, 60),
+            (Newton, 25),
+            (Admm, 300),
+            (Newton, 25),
+        ];
+        self.run(problem, r, options, if options.patient { &stages } else { &hasty })
+    }
+
+    pub(super) fn run(
+        &mut self,
+        problem: &FrictionProblem,
+        r: &mut [f64],
+        options: &FrictionOptions,
+        stages: &[(FrictionMethod, usize)],
+    ) -> Result<FrictionReport, FrictionError> {
+        let m = 3 * problem.len();
+        if r.len() != m {
+            let what = "the impulses";
+            return Err(FrictionError::Length { what, length: r.len(), expected: m });
+        }
+        if let Some(k) = r.iter().position(|x| !x.is_finite()) {
+            return Err(FrictionError::NotFinite { what: "the impulse", contact: k / 3 });
+        }
+        let Self { work, newton: memory } = self;
+        work.start((0..m).map(|k| r[k] / problem.scale[k / 3]));
+        let (mut iterations, mut stage) = (0, FrictionMethod::GaussSeidel);
+        // Putting the answer into the cones may cost a little.
+        let tolerance = 0.3 * options.tolerance;
+        for (round, &(method, most)) in stages.iter().enumerate() {
+            let before = work.residual;
+            // What the quick methods cannot better, the slow ones need not.
+            let enough = if round < 2 { tolerance } else { tolerance.max(0.3 * options.enough) };
+            if work.measure(problem) <= enough {
+                break;
+            }
+            iterations += match method {
+                FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, work, enough, most),
+                FrictionMethod::Newton => newton::iterate(problem, work, memory, enough, most),
+                FrictionMethod::InteriorPoint => interior::iterate(problem, work, enough, most),
+                FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
+                FrictionMethod::Proximal => proximal(problem, work, enough, most),
+            };
+            if work.residual < before {
+                stage = method;
+            }
+            work.return_to_best();
+        }
+        finish(problem, work, r, options, (stage, iterations))
+    }
+}
+
+/// Makes the best iterate an answer: in the cones exactly, and without a gain of energy.
+fn finish(
+    problem: &FrictionProblem,
+    work: &mut Work,
+    r: &mut [f64],
+    options: &FrictionOptions,
+    (stage, iterations): (FrictionMethod, usize),
+) -> Result<FrictionReport, FrictionError> {
+    for i in 0..problem.len() {
+        let point = cone::project(cone::triple(&work.best, i), problem.friction[i]);
+        work.best[3 * i..3 * i + 3].copy_from_slice(&point);
+    }
+    let (best, u) = (&mut work.best, &mut work.u);
+    problem.velocity(best, u);
+    let along: f64 = best.iter().zip(&problem.q).map(|(r, q)| r * q).sum();
+    let square: f64 =
+        best.iter().zip(u.iter().zip(&problem.q)).map(|(r, (u, q))| r * (u - q)).sum();
+    let mut energy_change = along + 0.5 * square;
+    let mut shortened = 1.0;
+    if energy_change > 0.0 {
+        shortened =
+            if along >= 0.0 || square <= 0.0 { 0.0 } else { (-2.0 * along / square).min(1.0) };
+        for r in best.iter_mut() {
+            *r *= shortened;
+        }
+        problem.velocity(best, u);
+        energy_change = shortened * (along + 0.5 * shortened * square);
+    }
+    let residual = problem.residual(best, u);
+    for (k, r) in r.iter_mut().enumerate() {
+        *r = best[k] * problem.scale[k / 3];
+    }
+    if residual.is_nan() || residual > options.acceptable.max(options.tolerance) {
+        let of = |i: usize| {
+            cone::residual(&cone::triple(best, i), &cone::triple(u, i), &problem.friction[i..=i])
+                / problem.scale[i]
+        };
+        let contact = (0..problem.len()).max_by(|&a, &b| of(a).total_cmp(&of(b))).unwrap_or(0);
+        return Err(FrictionError::NotSolved { residual, contact });
+    }
+    Ok(FrictionReport { residual, stage, iterations, energy_change, shortened })
+}
