@@ -47,14 +47,33 @@ impl Said {
         Ok(Self { restitution, tangential_restitution, friction })
     }
 
+    fn bits(&self) -> [Option<u64>; 3] {
+        [self.restitution, self.tangential_restitution, self.friction].map(|x| x.map(f64::to_bits))
+    }
+
     fn any(&self) -> bool {
         self.restitution.or(self.tangential_restitution).or(self.friction).is_some()
     }
 }
 
+/// Whether a name is what a pattern says; `*` stands for anything.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split(ANY);
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut last = "";
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+        last = part;
+    }
+    // What follows the last `*` must stand at the end.
+    rest.is_empty() || (pattern.contains(ANY) && name.ends_with(last))
+}
+
 impl Rule {
     fn matches(&self, a: &str, b: &str) -> bool {
-        let fits = |pattern: &str, name: &str| pattern == ANY || pattern == name;
         let [x, y] = &self.between;
         (fits(x, a) && fits(y, b)) || (fits(x, b) && fits(y, a))
     }
@@ -70,7 +89,7 @@ impl Contacts {
             let names = table.require(
                 "between",
                 table.texts("between")?,
-                "the names of the two parties; `\"*\"` matches any",
+                "the names of the two parties; `*` stands for anything, as in `\"ball*\"`",
             )?;
             let place = table.place_of("between");
             let between = match names[..] {
@@ -82,8 +101,8 @@ impl Contacts {
                     );
                 }
             };
-            for name in between.iter().filter(|name| *name != ANY) {
-                if !parties.contains(name) {
+            for name in &between {
+                if name != ANY && !parties.iter().any(|party| fits(name, party)) {
                     let near = nearest(name, parties.iter().map(String::as_str));
                     let hint = near.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
                     let list = parties.join(", ");
@@ -131,6 +150,32 @@ impl Contacts {
             tangential_restitution: value(|s| s.tangential_restitution).unwrap_or(0.0),
             friction: value(|s| s.friction).unwrap_or(0.0),
         }
+    }
+
+    /// The classes of parties that contacts treat alike, and the law between every two classes.
+    pub(crate) fn classes(&self, parties: &[String]) -> (Vec<usize>, Vec<Option<ContactLaw>>) {
+        let mut known = std::collections::HashMap::new();
+        let mut first: Vec<&str> = Vec::new();
+        let mut classes = Vec::with_capacity(parties.len());
+        for name in parties {
+            let sides = self.rules.iter().flat_map(|r| r.between.each_ref().map(|x| fits(x, name)));
+            let own = self.own.iter().filter(|(party, _)| party == name);
+            let signature = (
+                sides.collect::<Vec<bool>>(),
+                own.map(|(_, said)| said.bits()).collect::<Vec<_>>(),
+            );
+            let next = first.len();
+            let class = *known.entry(signature).or_insert(next);
+            if class == next {
+                first.push(name);
+            }
+            classes.push(class);
+        }
+        let mut laws = Vec::with_capacity(first.len() * first.len());
+        for a in &first {
+            laws.extend(first.iter().map(|b| (!self.ignores(a, b)).then(|| self.law(a, b))));
+        }
+        (classes, laws)
     }
 
     /// The law of every body at every plane, in the order of the world's contacts.

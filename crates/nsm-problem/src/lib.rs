@@ -26,7 +26,6 @@
 
 mod account;
 mod across;
-mod apart;
 pub mod compare;
 mod contact;
 mod coordinates;
@@ -294,14 +293,13 @@ impl Problem {
                     .map_err(|e| run.place.system(&e))?;
                 drive_mechanism(run, (&mechanism, &system, &start), folder, watch)
             }
-            Subject::Rigid { world, start, contacts } => {
-                let stepper = run
+            Subject::Rigid { world, start, .. } => {
+                let mut stepper = run
                     .method
-                    .bind_bodies(world, start, run.step, &contacts.of_planes(world))
+                    .bind_bodies(world, start, run.step)
                     .map_err(|e| run.place.error(e.to_string()))?;
-                let mut stepper = apart::KeptApart::new(world, contacts, stepper);
                 let mut probe = RigidProbe::new(world);
-                drive(run, &mut stepper, &mut probe, world, start.clone(), folder, watch)
+                drive(run, &mut *stepper, &mut probe, world, start.clone(), folder, watch)
             }
         }
     }

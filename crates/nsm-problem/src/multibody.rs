@@ -160,6 +160,13 @@ pub(crate) fn free_bodies(
     let mut shapes = Vec::new();
     let mut mechanism = Mechanism::new().with_gravity((*world.gravity()).into())?;
     for (body, state) in world.bodies().iter().zip(&start.bodies) {
+        if body.is_fixed() {
+            let why = format!(
+                "it moves bodies by their directors, and `{}` is fixed; `lgvci` holds it",
+                body.name()
+            );
+            return Err(SystemError::DoesNotFit { method: "a method for coordinates", why });
+        }
         let rotation = &state.pose.rot;
         let pose = Pose {
             position: state.pose.x.into(),

@@ -51,6 +51,10 @@ pub trait Layout<S> {
     fn positions(&self) -> Vec<Vec<usize>> {
         vec![(0..self.columns().len()).collect()]
     }
+    /// Name of a contact whose gap is not among those that are measured.
+    fn contact_name(&self, _contact: usize) -> Option<String> {
+        None
+    }
     /// The state as it stands under `final` in the JSON.
     fn json(&self, state: &S) -> Value;
     /// Names of the forces that constraints carry, if there are any to tell of.
@@ -338,7 +342,10 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             }
             let mut row = Vec::with_capacity(self.recording.state_columns.len());
             self.layout.row(state, &mut row);
-            let named = |&c: &usize| self.contacts.get(c).cloned().unwrap_or_else(|| c.to_string());
+            let named = |&c: &usize| {
+                let known = self.layout.contact_name(c).or_else(|| self.contacts.get(c).cloned());
+                known.unwrap_or_else(|| c.to_string())
+            };
             let record = EventRecord {
                 t: event.t,
                 contacts: event.contacts.iter().map(named).collect(),

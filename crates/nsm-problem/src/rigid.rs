@@ -35,7 +35,18 @@ pub(crate) fn read_world(
         world = world.with_plane(name, plane);
     }
     let contacts = Contacts::read(reader, &names)?.with_own(own);
-    let start = RigidState { t: 0.0, bodies: states };
+    if contacts.said {
+        let (classes, laws) = contacts.classes(&names);
+        world = world.with_laws(classes, laws).map_err(|e| fail(reader.place(), &e))?;
+    }
+    let mut start = RigidState { t: 0.0, bodies: states };
+    if reader.flag("separate")?.unwrap_or(false) {
+        let moved =
+            world.separate(&mut start).map_err(|e| fail(&reader.place_of("separate"), &e))?;
+        if moved > 0.0 {
+            reader.note("separate", &format!("bodies were moved apart by up to {moved:.3e}"));
+        }
+    }
     Ok((world, start, contacts))
 }
 
@@ -72,12 +83,29 @@ fn read_body(
 ) -> Result<(RigidBody, BodyState), ProblemError> {
     let name = reader.text("name")?.map_or_else(|| format!("body{}", index + 1), str::to_owned);
     own.read_own(reader, &name)?;
-    let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
+    let fixed = reader.flag("fixed")?.unwrap_or(false);
+    let mass = match reader.number("mass")? {
+        None if fixed => 0.0,
+        mass => reader.require("mass", mass, "the mass of the body, or `fixed = true`")?,
+    };
     let shape = match reader.table("shape")? {
         Some(table) => Some(read_shape(&table)?),
         None => None,
     };
     let inertia = read_inertia(reader)?;
+    if fixed {
+        let shape = reader.require("shape", shape, "what the others touch, since it is fixed")?;
+        for key in ["velocity", "momentum", "angular_velocity", "angular_momentum"] {
+            if reader.vector::<3>(key)?.is_some_and(|v| v != [0.0; 3]) {
+                return Err(reader.place_of(key).error("a fixed body cannot move"));
+            }
+        }
+        let position = reader.vector::<3>("position")?.unwrap_or_default().into();
+        let pose = Pose::new(position, read_rotation(reader)?)
+            .map_err(|e| reader.place_of("rotation").error(e.to_string()))?;
+        reader.finish()?;
+        return Ok((RigidBody::fixed(name, shape), BodyState::at_rest(pose)));
+    }
     let fail = |e: nsm_vi::rigid::RigidError| reader.place().error(e.to_string());
     let body = match (inertia, shape) {
         (Some(inertia), Some(shape)) => {
@@ -277,6 +305,10 @@ impl Layout<RigidState> for RigidWorld {
             bodies.clone().flat_map(move |b| 18 * b + from..18 * b + to).collect()
         };
         vec![kind(0, 3), kind(3, 12)]
+    }
+
+    fn contact_name(&self, contact: usize) -> Option<String> {
+        Some(RigidWorld::contact_name(self, contact))
     }
 
     fn json(&self, state: &RigidState) -> Value {

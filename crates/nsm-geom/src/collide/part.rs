@@ -78,7 +78,7 @@ impl Collider {
             PartCore::Point | PartCore::Round(_) => 1,
             PartCore::Segment(_) => 2,
             PartCore::Solid(p) => p.vertices().len(),
-            PartCore::Cylinder(_) => 8,
+            PartCore::Cylinder(_) => 18,
         };
         self.parts.iter().map(of).sum()
     }

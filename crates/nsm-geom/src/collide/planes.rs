@@ -3,8 +3,9 @@
 use super::{Collider, Feature, Found, Side, part::PartCore};
 use crate::{Plane, Pose, Vec3};
 
-/// Sine of the tilt, times the radius over the margin, below which a cylinder's cap is taken to lie flat.
+/// Sine of the tilt below which a cylinder's cap is taken to lie almost flat, and flat.
 const FLAT: f64 = 0.05;
+const LEVEL: f64 = 1e-9;
 
 impl Collider {
     /// Adds the features of the body that lie within `margin` of a plane at the end of a step; returns the least gap.
@@ -63,26 +64,25 @@ impl Collider {
                         let centre = part.frame.x + axis * (sign * c.half_length());
                         let level = seen.signed_distance(&centre) - radius;
                         let gap = level - c.radius() * tilt;
-                        let radii = [c.radius(), radius];
-                        push(key, Feature::Rim { centre, axis, radii, normal, offset }, gap);
                         if tilt > FLAT {
+                            let radii = [c.radius(), radius];
+                            push(key, Feature::Rim { centre, axis, radii, normal, offset }, gap);
                             continue;
                         }
-                        // A cap that lies almost flat stands on its lowest point and on three others.
-                        let lowest = seen.normal() - axis * axis.dot(seen.normal());
-                        let e1 = if tilt > 1e-9 {
-                            -lowest.normalize()
-                        } else {
-                            part.frame.rot.column(0).into()
-                        };
-                        let e2 = axis.cross(&e1);
-                        if tilt <= 1e-9 {
-                            let (feature, gap) = vertex(centre + c.radius() * e1);
-                            push(10 * (key + 1), feature, gap);
+                        // The lowest point of a cap that lies almost flat runs around its rim: points of the body hold it.
+                        let name = 16 * (key + 1);
+                        for k in 0..8_u8 {
+                            let angle = std::f64::consts::FRAC_PI_4 * f64::from(k);
+                            let out = Vec3::new(angle.cos(), angle.sin(), 0.0);
+                            let (feature, gap) =
+                                vertex(centre + part.frame.rot * out * c.radius());
+                            push(name + u64::from(k), feature, gap);
                         }
-                        for (i, e) in [e2, -e1, -e2].into_iter().enumerate() {
-                            let (feature, gap) = vertex(centre + c.radius() * e);
-                            push(10 * (key + 1) + 1 + i as u64, feature, gap);
+                        if tilt > LEVEL {
+                            let across = seen.normal() - axis * axis.dot(seen.normal());
+                            let (feature, gap) =
+                                vertex(centre - across.normalize() * c.radius());
+                            push(name + 8, feature, gap);
                         }
                     }
                 }

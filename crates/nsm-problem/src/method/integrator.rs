@@ -205,12 +205,6 @@ impl Integrator for NullSpace {
 }
 
 impl Integrator for Lgvci {
-    fn with_restitution(&self, restitution: &[f64]) -> Option<Arc<dyn Integrator>> {
-        let first = *restitution.first()?;
-        let uniform = restitution.iter().all(|e| *e == first);
-        uniform.then(|| Arc::new(Lgvci { restitution: first, ..*self }) as Arc<dyn Integrator>)
-    }
-
     fn bind<'a>(&self, _system: &'a System, _start: &State) -> Bound<'a, State> {
         let others = super::names(|facts| !facts.bodies);
         Err(Misfit::Kind(format!(

@@ -86,7 +86,7 @@ impl Method {
             );
             return Err(SystemError::DoesNotFit { method: self.facts.name, why }.into());
         }
-        self.require_friction(system.contact_laws(), false)?;
+        self.require_friction(system.contact_laws())?;
         let restitution: Vec<f64> = system.contact_laws().map(|law| law.restitution).collect();
         let integrator = self.with_losses(&restitution)?;
         match mechanism {
@@ -95,17 +95,16 @@ impl Method {
         }
     }
 
-    /// Refuses friction where the method does not hold it; `bodies` says whether it is asked about rigid bodies.
+    /// Refuses friction where the method does not hold it.
     fn require_friction(
         &self,
         laws: impl IntoIterator<Item = ContactLaw>,
-        bodies: bool,
     ) -> Result<(), SystemError> {
         let Some(law) = laws.into_iter().find(|law| law.friction > 0.0) else { return Ok(()) };
         if self.facts.friction {
             return Ok(());
         }
-        let others = names(|facts| facts.friction && (bodies || !facts.bodies));
+        let others = names(|facts| facts.friction && !facts.bodies);
         Err(SystemError::DoesNotFit {
             method: self.facts.name,
             why: format!(
@@ -135,11 +134,8 @@ impl Method {
         world: &'a RigidWorld,
         start: &RigidState,
         step: f64,
-        laws: &[ContactLaw],
     ) -> Bound<'a, RigidState> {
-        self.require_friction(laws.iter().copied(), true)?;
-        let restitution: Vec<f64> = laws.iter().map(|law| law.restitution).collect();
-        self.with_losses(&restitution)?.bind_bodies(world, start, step)
+        self.integrator.bind_bodies(world, start, step)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Which method to take where a run names none.
 
-use nsm_model::ContactLaw;
-
 use super::{Facts, METHODS};
-use crate::{Subject, multibody};
+use crate::Subject;
 
 /// A method, and why it suits.
 #[derive(Clone, Copy, Debug)]
@@ -20,16 +18,10 @@ const LONG_CHAIN: usize = 16;
 /// The method to take for what moves, if nobody says otherwise.
 pub fn recommend(subject: &Subject) -> Recommendation {
     let (name, why) = match subject {
-        Subject::Rigid { world, start, contacts }
-            if (world.bodies().iter().filter(|b| b.shape().is_some()).count() > 1
-                || contacts.of_planes(world).iter().any(|law| *law != ContactLaw::ELASTIC))
-                && multibody::free_bodies(world, start, contacts).is_ok() =>
-        {
-            ("svci", "bodies touch each other or lose energy, and it holds both, and rest")
-        }
-        Subject::Rigid { .. } => {
-            ("lgvci", "it keeps the momenta of free rigid bodies and the energy at every impact")
-        }
+        Subject::Rigid { .. } => (
+            "lgvci",
+            "it holds impacts, friction and rest of free rigid bodies, and keeps their momenta",
+        ),
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if system.switching().is_some() =>
         {

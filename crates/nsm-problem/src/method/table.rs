@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use nsm_alpha::{EventDriven, Index, MoreauJean, Nsga, Variant};
-use nsm_vi::rigid::{Jump, Lgvci, Retraction, Updates};
+use nsm_vi::rigid::{EventTime, Jump, Lgvci, Retraction, Updates};
 use nsm_vi::{
     ConstraintAt, ContactForce, DiscreteSmooth, Energy, EventHandling, Gvi, Hybrid, NullSpace,
     Quadrature, Restitution, Svci, Variational,
@@ -298,8 +298,8 @@ pub const METHODS: &[Facts] = &[
     Facts {
         name: "lgvci",
         about: "Lie group variational collision integrator for rigid bodies",
-        inequalities: Some("bodies against planes"),
-        friction: false,
+        inequalities: Some("bodies against bodies and planes"),
+        friction: true,
         equalities: None,
         modes: None,
         bodies: true,
@@ -411,7 +411,11 @@ fn lgvci(r: &Reader<'_>, _: f64) -> Result<Made, ProblemError> {
     }
     let jumps = [("conserving", Jump::Conserving), ("targeting", Jump::Targeting)];
     lgvci.jump = r.choice("energy", &jumps)?.unwrap_or(lgvci.jump);
-    lgvci.restitution = r.number("restitution")?.unwrap_or(lgvci.restitution);
+    if let Some(e) = r.number("restitution")? {
+        (lgvci.restitution, lgvci.overrides) = (e, true);
+    }
+    let times = [("located", EventTime::Located), ("early", EventTime::Early)];
+    lgvci.events = r.choice("events", &times)?.unwrap_or(lgvci.events);
     lgvci.flow.newton.tolerance = r.positive("tolerance")?.unwrap_or(lgvci.flow.newton.tolerance);
     Ok(Arc::new(lgvci))
 }

@@ -95,6 +95,22 @@ impl RigidBody {
         Ok(body)
     }
 
+    /// A body that stands still whatever strikes it: a table, a ramp, a rail.
+    pub fn fixed(name: impl Into<String>, shape: Shape) -> Self {
+        Self {
+            name: name.into(),
+            mass: 0.0,
+            inverse_mass: 0.0,
+            inertia: Mat3::zeros(),
+            inverse_inertia: Mat3::zeros(),
+            lever: 0.0,
+            pin: None,
+            radius: shape.bounding_radius(),
+            shape: Some(shape),
+            loads: Vec::new(),
+        }
+    }
+
     /// Gives the body its shape, placed in the body frame (shift it with [`Shape::at`] where its own
     /// origin is not the centre of mass).
     #[must_use]
@@ -117,7 +133,12 @@ impl RigidBody {
         &self.name
     }
 
-    /// Its mass.
+    /// Whether it stands still whatever strikes it.
+    pub fn is_fixed(&self) -> bool {
+        self.mass == 0.0
+    }
+
+    /// Its mass; that of a [fixed](Self::fixed) body is given as zero.
     pub fn mass(&self) -> f64 {
         self.mass
     }

@@ -51,6 +51,30 @@ pub enum RigidError {
         /// How deep.
         depth: f64,
     },
+    /// Two bodies start inside each other.
+    #[error(
+        "the bodies `{first}` and `{second}` start {depth:.6e} inside each other: move them apart, or let them pass through each other"
+    )]
+    Overlap {
+        /// Name of the one.
+        first: String,
+        /// Name of the other.
+        second: String,
+        /// How deep.
+        depth: f64,
+    },
+    /// A fixed body has a momentum.
+    #[error("body `{body}` is fixed: it cannot move")]
+    Fixed {
+        /// Name of the body.
+        body: String,
+    },
+    /// A contact law out of range.
+    #[error("{source}")]
+    Law {
+        /// What is wrong.
+        source: Box<nsm_model::SystemError>,
+    },
     /// A pinned body has a linear momentum.
     #[error("body `{body}` is pinned: its linear momentum must be zero")]
     Pinned {

@@ -11,8 +11,12 @@
 //! Where a body spins so fast that the attitude equation of the whole step has no solution, the step is split
 //! into halves, down to 1/64 of it; that changes the path by $O(h^2)$, and the energy not at all.
 //!
-//! Impacts that accumulate (restitution below one, a body that lies on a plane) end the step with
-//! [`StepError::Accumulation`](nsm_model::StepError::Accumulation): after `impact_limit` of them, or as soon as a bounce is too low to be resolved.
+//! That is what \[TL\] publish, and what one body over planes without losses gets. Where bodies may touch each other, lose energy or rub,
+//! all are moved together: near pairs are found, what touches at one instant is reflected together, and contacts whose bounces are over are
+//! held by two half-kicks with Coulomb's law, so that bodies come to rest, roll and slide. The same takes over where elastic impacts accumulate
+//! (a body that starts at rest on a plane).
+
+use nsm_model::ContactLaw;
 
 use super::{LgvciStepper, Lgvi, RigidError, RigidState, RigidWorld, RootFinder};
 
@@ -25,12 +29,26 @@ pub struct Lgvci {
     pub root: RootFinder,
     /// What an elastic impact does about the energy.
     pub jump: Jump,
-    /// Coefficient of restitution $e$.
+    /// Coefficient of restitution $e$, where the world has no law.
     pub restitution: f64,
+    /// Whether that restitution counts even where the world has a law.
+    pub overrides: bool,
+    /// When impacts take effect, where bodies are moved together.
+    pub events: EventTime,
     /// Points closer to a plane than this times the radius of the body touch together with the closest.
     pub tie: f64,
     /// Impacts of one body in one step after which they count as accumulating.
     pub impact_limit: usize,
+}
+
+/// When impacts take effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventTime {
+    /// At their instants: of second order.
+    #[default]
+    Located,
+    /// At the start of the step in which they would happen: the energy is as exact, times and places are of first order, and it is faster.
+    Early,
 }
 
 /// What an elastic impact does about the energy.
@@ -50,6 +68,8 @@ impl Default for Lgvci {
             root: RootFinder::default(),
             jump: Jump::default(),
             restitution: 1.0,
+            overrides: false,
+            events: EventTime::default(),
             tie: 1e-10,
             impact_limit: 100,
         }
@@ -63,6 +83,12 @@ impl Lgvci {
     /// The paper's recipe to the letter, to show its drift.
     pub fn paper() -> Self {
         Self { flow: Lgvi::paper(), root: RootFinder::Bisection, ..Self::default() }
+    }
+
+    /// The law between two parties of a world, bodies being numbered before planes; `None` where they pass through each other.
+    pub(super) fn law(&self, world: &RigidWorld, a: usize, b: usize) -> Option<ContactLaw> {
+        let law = world.law(a, b, ContactLaw::frictionless(self.restitution))?;
+        Some(if self.overrides { ContactLaw { restitution: self.restitution, ..law } } else { law })
     }
 
     /// Binds the method to a world and a start, with the step $h$.

@@ -1,10 +1,12 @@
 //! Bodies, the planes they may strike, and gravity.
 //!
-//! Contacts are numbered body by body: contact $bP + p$ is body $b$ against plane $p$ of $P$.
+//! Contacts are numbered body by body: contact $bP + p$ is body $b$ against plane $p$ of $P$. After those of $N$ bodies come the pairs
+//! $(0, 1), (0, 2), \dots, (1, 2), \dots$
 
 use nsm_geom::{Plane, Vec3, so3};
+use nsm_model::ContactLaw;
 
-use super::{BodyState, RigidBody, RigidError, RigidState};
+use super::{BodyState, Lgvci, RigidBody, RigidError, RigidState};
 
 /// What does not change during a run.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +15,16 @@ pub struct RigidWorld {
     bodies: Vec<RigidBody>,
     planes: Vec<Plane>,
     plane_names: Vec<String>,
+    laws: Option<Laws>,
+}
+
+/// What happens where parties touch: every party, bodies and then planes, belongs to a class, and every pair of classes has a law, or
+/// none if they pass through each other.
+#[derive(Clone, Debug)]
+struct Laws {
+    classes: Vec<usize>,
+    count: usize,
+    laws: Vec<Option<ContactLaw>>,
 }
 
 /// Largest $\lVert R^\top R - I\rVert_F$ of an attitude at the start.
@@ -86,6 +98,72 @@ impl RigidWorld {
         Ok(self)
     }
 
+    /// One law for all contacts.
+    ///
+    /// # Errors
+    /// A law out of range.
+    pub fn with_law(self, law: ContactLaw) -> Result<Self, RigidError> {
+        let parties = self.bodies.len() + self.planes.len();
+        self.with_laws(vec![0; parties], vec![Some(law)])
+    }
+
+    /// The law of every pair: `classes` has the class of every body and then of every plane, and `laws`, row by row, what happens where
+    /// two classes touch; `None` lets them pass through each other. Bodies and planes must all have been added.
+    ///
+    /// # Errors
+    /// Lengths that do not fit, a law out of range.
+    pub fn with_laws(
+        mut self,
+        classes: Vec<usize>,
+        laws: Vec<Option<ContactLaw>>,
+    ) -> Result<Self, RigidError> {
+        let count = classes.iter().max().map_or(0, |c| c + 1);
+        let parties = self.bodies.len() + self.planes.len();
+        if classes.len() != parties || laws.len() != count * count {
+            let must = "one class for every body and plane, and one law for every two classes";
+            let value = classes.len() as f64;
+            return Err(RigidError::Parameter { what: "the number of classes", must, value });
+        }
+        for law in laws.iter().flatten() {
+            law.check("a contact")
+                .map_err(|source| RigidError::Law { source: Box::new(source) })?;
+        }
+        self.laws = Some(Laws { classes, count, laws });
+        Ok(self)
+    }
+
+    /// The law between two parties, bodies being numbered before planes; `otherwise` where nothing was said, `None` where they pass
+    /// through each other.
+    pub fn law(&self, a: usize, b: usize, otherwise: ContactLaw) -> Option<ContactLaw> {
+        match &self.laws {
+            None => Some(otherwise),
+            Some(laws) => laws.laws[laws.classes[a] * laws.count + laws.classes[b]],
+        }
+    }
+
+    /// Whether a body can touch any other.
+    pub(super) fn meets_bodies(&self, b: usize) -> bool {
+        let Some(laws) = &self.laws else { return true };
+        let row = laws.classes[b] * laws.count;
+        laws.classes[..self.bodies.len()].iter().any(|c| laws.laws[row + c].is_some())
+    }
+
+    /// Whether nothing happens in this world but elastic impacts without friction of bodies on planes.
+    pub(super) fn is_published(&self, method: &Lgvci) -> bool {
+        let n = self.bodies.len();
+        let shaped: Vec<usize> = (0..n).filter(|&b| self.bodies[b].shape().is_some()).collect();
+        let elastic = |law: Option<ContactLaw>| {
+            law.is_some_and(|law| law.restitution == 1.0 && law.friction == 0.0)
+        };
+        let planes = 0..self.planes.len();
+        self.bodies.iter().all(|b| !b.is_fixed())
+            && planes.clone().all(|p| shaped.iter().all(|&b| elastic(method.law(self, b, n + p))))
+            && shaped.iter().enumerate().all(|(k, &b)| {
+                (self.laws.is_none() && shaped.len() == 1)
+                    || shaped[..k].iter().all(|&a| method.law(self, a, b).is_none())
+            })
+    }
+
     /// Gravity.
     pub fn gravity(&self) -> &Vec3 {
         &self.gravity
@@ -111,8 +189,32 @@ impl RigidWorld {
         body * self.planes.len() + plane
     }
 
-    /// Name of a contact, `body / plane`.
+    /// Number of the contact of two bodies.
+    pub fn pair_contact(&self, a: usize, b: usize) -> usize {
+        let n = self.bodies.len();
+        let (a, b) = (a.min(b), a.max(b));
+        n * self.planes.len() + a * (2 * n - a - 1) / 2 + (b - a - 1)
+    }
+
+    /// The two bodies of a contact; `None` if it is one of a body and a plane.
+    pub fn pair(&self, contact: usize) -> Option<(usize, usize)> {
+        let n = self.bodies.len();
+        let mut rest = contact.checked_sub(n * self.planes.len())?;
+        for a in 0..n {
+            let partners = n - a - 1;
+            if rest < partners {
+                return Some((a, a + 1 + rest));
+            }
+            rest -= partners;
+        }
+        None
+    }
+
+    /// Name of a contact, `body / plane` or `body / body`.
     pub fn contact_name(&self, contact: usize) -> String {
+        if let Some((a, b)) = self.pair(contact) {
+            return format!("{} / {}", self.bodies[a].name(), self.bodies[b].name());
+        }
         let planes = self.planes.len().max(1);
         let body = self.bodies.get(contact / planes).map_or("?", RigidBody::name);
         let plane = self.plane_names.get(contact % planes).map_or("?", String::as_str);
@@ -121,6 +223,9 @@ impl RigidWorld {
 
     /// Gap between a body and a plane, $\Phi$ of \[TL\] (6.9); infinite for a body without shape.
     pub fn gap(&self, body: usize, plane: usize, state: &BodyState) -> f64 {
+        if self.bodies[body].is_fixed() {
+            return f64::INFINITY;
+        }
         match self.bodies[body].shape() {
             Some(shape) => shape.plane_gap(&self.planes[plane], &state.pose).gap,
             None => f64::INFINITY,
@@ -171,7 +276,16 @@ impl RigidWorld {
             if body.is_pinned() && s.gamma != Vec3::zeros() {
                 return Err(RigidError::Pinned { body: name() });
             }
+            if body.is_fixed() {
+                if s.gamma != Vec3::zeros() || s.pi != Vec3::zeros() {
+                    return Err(RigidError::Fixed { body: name() });
+                }
+                continue;
+            }
             for plane in 0..self.planes.len() {
+                if self.law(index, expected + plane, ContactLaw::ELASTIC).is_none() {
+                    continue;
+                }
                 let depth = -self.gap(index, plane, s);
                 if depth > tolerance * body.radius() {
                     let plane = self.plane_names[plane].clone();

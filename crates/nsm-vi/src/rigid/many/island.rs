@@ -1,0 +1,676 @@
+//! Bodies that may touch each other during a step, moved through it together.
+//!
+//! All fly to the end of what is left of the step, contacts that are held kept closed. If nothing is entered, that is the end. Otherwise
+//! - **located**: the earliest instant at which something touches is found, all are brought there, what touches is reflected together, and
+//!   the rest of the step begins. A contact with losses whose bounces are over within the step is not reflected any more but held;
+//! - **early**: what would be entered and approaches is reflected at once, before it flies. What would be entered and does not approach is
+//!   held; without losses the step is halved instead.
+//!
+//! A flight that has no solution, and impulses that are not found, halve the step as well.
+
+use nsm_geom::Vec3;
+use nsm_geom::collide::{Axis, Found, Scratch};
+use nsm_model::ContactLaw;
+use nsm_reflect::{FrictionImpact, ReflectError};
+use nsm_solvers::friction::FrictionError;
+use nsm_solvers::roots::Bracket;
+
+use super::super::lgvci::EventTime;
+use super::super::{BodyState, Unsolved};
+use super::row::{Row, Sharing};
+use super::scene::{Couple, Scene};
+use super::solve::Solve;
+use super::stages::Memo;
+use super::strike::Booked;
+
+/// Room for one island at a time.
+#[derive(Debug, Default)]
+pub(super) struct Workshop {
+    pub(super) rows: Vec<Row>,
+    pub(super) spare: Vec<Row>,
+    pub(super) found: Vec<Found>,
+    pub(super) scratch: Scratch,
+    pub(super) sharing: Sharing,
+    pub(super) solve: Solve,
+    pub(super) impact: FrictionImpact,
+    pub(super) laws: Vec<ContactLaw>,
+    pub(super) slips: Vec<bool>,
+    pub(super) chosen: Vec<usize>,
+    pub(super) u: Vec<f64>,
+    pub(super) after: Vec<f64>,
+    pub(super) tolerance: Vec<f64>,
+    pub(super) q: Vec<f64>,
+    pub(super) mu: Vec<f64>,
+    pub(super) r: Vec<f64>,
+    pub(super) lambda: Vec<f64>,
+    pub(super) spread: Vec<f64>,
+    pub(super) change: Vec<f64>,
+    pub(super) before: Vec<Vec3>,
+    /// Of every body of the world.
+    pub(super) kicked: Vec<BodyState>,
+    /// Features that are left out of the held ones: they have yet to strike.
+    pub(super) excluded: Vec<(usize, u32, u64)>,
+    /// Features of held contacts that struck instead of resting.
+    pub(super) late: Vec<(usize, u32, u64)>,
+    pub(super) memos: Vec<Memo>,
+    pub(super) booked: Booked,
+    pub(super) iterations: usize,
+    pub(super) residual: f64,
+    candidates: Vec<Candidate>,
+    stack: Vec<BodyState>,
+}
+
+/// The island in hand.
+pub(super) struct Job<'j> {
+    pub(super) couples: &'j mut [Couple],
+    /// Its couples, and its bodies.
+    pub(super) list: &'j [usize],
+    pub(super) bodies: &'j [usize],
+    /// States of all bodies: now, and at the end of the last trial.
+    pub(super) now: &'j mut [BodyState],
+    pub(super) end: &'j mut [BodyState],
+    pub(super) axes: &'j mut [Axis],
+    pub(super) memory: &'j [Memo],
+    pub(super) t: f64,
+    /// Bounds for the speeds of bodies, raised where impacts make them faster.
+    pub(super) speeds: &'j mut [f64],
+}
+
+/// Something that may strike, and when.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    couple: usize,
+    /// One feature of it alone, or the whole couple.
+    feature: Option<Row>,
+    bracket: Bracket,
+}
+
+/// Why an island could not be moved.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Unsolved { body: usize, unsolved: Unsolved },
+    Rounds { row: usize, rounds: usize, residual: f64 },
+    Stage { row: usize, rounds: usize, residual: f64 },
+    Events { couple: String, events: usize },
+    NotFinite { body: usize },
+    Friction { error: FrictionError },
+    Law { error: ReflectError },
+    Graze { couple: String },
+}
+
+/// Halvings of a step.
+const DEPTH: u32 = 6;
+/// Impacts in one attempt, and how many more for each couple.
+const EVENTS: (usize, usize) = (200, 20);
+/// Reflections at the start of a step before what is still entered is held.
+const EARLY: usize = 60;
+/// Couples above which an island with held contacts is reflected early.
+const CROWDED: usize = 40;
+/// Gaps above minus this, times the size, are none.
+const NONE: f64 = 1e-11;
+/// Halvings in search of a positive gap behind an impact.
+const HALVINGS: usize = 40;
+
+impl Workshop {
+    pub(super) fn new(bodies: &[BodyState]) -> Self {
+        Self { kicked: bodies.to_vec(), ..Self::default() }
+    }
+
+    /// Moves an island over `tau`; its end is in `job.now`. `fresh` says that the free flight is in `job.end` and gaps are known.
+    pub(super) fn run(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+        depth: u32,
+        fresh: bool,
+    ) -> Result<(), (Trouble, f64)> {
+        let base = self.stack.len();
+        self.stack.extend(job.bodies.iter().map(|&b| job.now[b]));
+        let (mark, memos, t) = (self.booked.mark(), self.memos.len(), job.t);
+        let outcome = self.attempt(scene, job, tau, fresh, depth < DEPTH);
+        let result = match outcome {
+            Ok(()) => Ok(()),
+            Err(_) if depth < DEPTH => {
+                for (k, &b) in job.bodies.iter().enumerate() {
+                    job.now[b] = self.stack[base + k];
+                }
+                self.booked.truncate(mark);
+                self.memos.truncate(memos);
+                job.t = t;
+                self.run(scene, job, 0.5 * tau, depth + 1, false).and_then(|()| {
+                    job.t = t + 0.5 * tau;
+                    self.run(scene, job, 0.5 * tau, depth + 1, false)
+                })
+            }
+            Err(trouble) => Err((trouble, job.t)),
+        };
+        job.t = t;
+        self.stack.truncate(base);
+        result
+    }
+
+    fn attempt(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+        fresh: bool,
+        may_halve: bool,
+    ) -> Result<(), Trouble> {
+        let (mut left, mut events, mut known) = (tau, 0, fresh);
+        self.release(job);
+        loop {
+            let mark = (self.booked.held.len(), self.memos.len());
+            if !known {
+                self.trial(scene, job, left)?;
+                self.measure(scene, job);
+            }
+            known = false;
+            let entered = self.entered(job);
+            if !entered && self.late.is_empty() && !self.waits(scene, job) {
+                for &b in job.bodies {
+                    job.now[b] = job.end[b];
+                }
+                return Ok(());
+            }
+            self.booked.held.truncate(mark.0);
+            self.memos.truncate(mark.1);
+            let some_held = job.list.iter().any(|&k| job.couples[k].held);
+            let crowded = some_held && job.list.len() > CROWDED;
+            let limit = EVENTS.0 + EVENTS.1 * job.list.len();
+            if scene.method.events == EventTime::Early || crowded {
+                if events < EARLY && self.reflect_early(scene, job)? {
+                    events += 1;
+                    self.release(job);
+                    continue;
+                }
+                self.late.clear();
+                if !entered {
+                    // What is late has had its chance.
+                    self.commit_anyway(scene, job, left)?;
+                    return Ok(());
+                }
+                self.hold_entered(scene, job, may_halve)?;
+                continue;
+            }
+            if !self.late.is_empty() {
+                self.excluded.append(&mut self.late);
+                continue;
+            }
+            match self.next_event(scene, job, left)? {
+                Next::Held => continue,
+                Next::At(tau) => {
+                    if tau > 0.0 {
+                        self.trial(scene, job, tau)?;
+                        for &b in job.bodies {
+                            job.now[b] = job.end[b];
+                        }
+                        job.t += tau;
+                        left -= tau;
+                    }
+                }
+            }
+            events += 1;
+            if events > limit {
+                let couple = scene.name(&job.couples[job.list[0]]);
+                return Err(Trouble::Events { couple, events });
+            }
+            let struck = self.strike_touching(scene, job)?;
+            if struck {
+                self.release(job);
+            } else {
+                self.hold_touching(scene, job);
+            }
+            if left <= 0.0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn release(&mut self, job: &mut Job<'_>) {
+        self.excluded.clear();
+        self.late.clear();
+        for &k in job.list {
+            job.couples[k].held = false;
+        }
+    }
+
+    /// Moves the bodies over `tau` with what is held.
+    fn trial(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, tau: f64) -> Result<(), Trouble> {
+        let held = self.booked.held.len();
+        self.late.clear();
+        if job.list.iter().any(|&k| job.couples[k].held) {
+            self.booked.held.truncate(held);
+            return self.stages(scene, job, tau);
+        }
+        for &b in job.bodies {
+            self.fly_one(scene, job, b, tau)?;
+        }
+        Ok(())
+    }
+
+    fn fly_one(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        b: usize,
+        tau: f64,
+    ) -> Result<(), Trouble> {
+        let flight = scene
+            .fly(b, job.t, &job.now[b], tau)
+            .map_err(|unsolved| Trouble::Unsolved { body: b, unsolved })?;
+        self.iterations += flight.iterations;
+        self.residual = self.residual.max(flight.residual);
+        if !flight.end.is_finite() {
+            return Err(Trouble::NotFinite { body: b });
+        }
+        job.end[b] = flight.end;
+        Ok(())
+    }
+
+    /// The gaps of all couples at the end of the trial.
+    fn measure(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) {
+        for &k in job.list {
+            let couple = &job.couples[k];
+            let motion = (&job.now[..], &job.end[..]);
+            let gap = scene.gap(couple, motion, job.axes, &mut self.scratch, &mut self.found);
+            job.couples[k].gap = gap;
+        }
+    }
+
+    /// Whether a couple that is not held is entered at the end of the trial.
+    fn entered(&self, job: &Job<'_>) -> bool {
+        job.list.iter().any(|&k| job.couples[k].is_entered())
+    }
+
+    /// Whether a feature that was left out of the held ones is entered.
+    fn waits(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) -> bool {
+        if self.excluded.is_empty() {
+            return false;
+        }
+        let mut waits = false;
+        for at in 0..self.excluded.len() {
+            let (k, parts, key) = self.excluded[at];
+            let couple = &job.couples[k];
+            self.found.clear();
+            let motion = (&job.now[..], &job.end[..]);
+            let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+            scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
+            waits |= self
+                .found
+                .iter()
+                .any(|f| (f.parts, f.key) == (parts, key) && f.gap < -NONE * couple.size);
+        }
+        waits
+    }
+
+    /// $\sqrt{2T + \sum m h^2 a^2}$ of the island, by which velocities are measured.
+    fn scale(scene: &Scene<'_>, job: &Job<'_>) -> f64 {
+        let mut sum = 0.0;
+        for &b in job.bodies {
+            let body = &scene.world.bodies()[b];
+            let a = scene.acceleration(b, job.t, &job.now[b]) * scene.h;
+            sum += 2.0 * body.kinetic_energy(&job.now[b]) + body.mass() * a * a;
+        }
+        sum.sqrt()
+    }
+
+    /// Reflects what would be entered and approaches; returns whether anything was.
+    fn reflect_early(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) -> Result<bool, Trouble> {
+        let late = std::mem::take(&mut self.late);
+        self.rows.clear();
+        for &k in job.list {
+            let couple = &job.couples[k];
+            let is_late = late.iter().any(|l| l.0 == k);
+            if !couple.is_entered() && !is_late {
+                continue;
+            }
+            self.found.clear();
+            let motion = (&job.now[..], &job.end[..]);
+            let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+            scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
+            for found in &self.found {
+                let was_late = is_late && late.contains(&(k, found.parts, found.key));
+                if found.gap < 0.0 || was_late {
+                    self.rows.extend(Row::new(scene, k, couple, found, job.now));
+                }
+            }
+        }
+        self.late = late;
+        let scale = Self::scale(scene, job);
+        self.velocities(scene, job.now, scale);
+        let (mut k, u, tolerance) = (0, &self.u, &self.tolerance);
+        self.rows.retain(|row| {
+            let (un, tol) = (u[3 * k], tolerance[k]);
+            k += 1;
+            let couple = &job.couples[row.couple];
+            un < -tol && !couple.is_over(scene, couple.law.restitution * un.abs())
+        });
+        if self.rows.is_empty() {
+            return Ok(false);
+        }
+        self.velocities(scene, job.now, scale);
+        let struck = self.strike(scene, job.couples, job.now, job.t)?;
+        self.raise_speeds(scene, job);
+        Ok(struck)
+    }
+
+    /// Holds what would be entered although nothing approaches.
+    fn hold_entered(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        may_halve: bool,
+    ) -> Result<(), Trouble> {
+        let some_held = job.list.iter().any(|&k| job.couples[k].held);
+        let entered = |c: &Couple| c.is_entered();
+        let grazes = job.list.iter().map(|&k| &job.couples[k]).find(|c| {
+            let resting = c.acceleration > 0.0 && c.law.restitution == 1.0 && c.hits == 0;
+            entered(c) && c.law.restitution == 1.0 && c.law.friction == 0.0 && !resting
+        });
+        if let Some(couple) = grazes.filter(|_| may_halve && !some_held) {
+            return Err(Trouble::Graze { couple: scene.name(couple) });
+        }
+        for &k in job.list {
+            if job.couples[k].is_entered() {
+                job.couples[k].held = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the last trial although something in it was late.
+    fn commit_anyway(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        left: f64,
+    ) -> Result<(), Trouble> {
+        self.trial(scene, job, left)?;
+        for &b in job.bodies {
+            job.now[b] = job.end[b];
+        }
+        Ok(())
+    }
+
+    /// What comes next: the instant of the earliest impact, or contacts that are to be held.
+    fn next_event(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        left: f64,
+    ) -> Result<Next, Trouble> {
+        let scale = Self::scale(scene, job);
+        self.candidates.clear();
+        let (mut held, mut at_once) = (false, false);
+        for at in 0..job.list.len() {
+            let k = job.list[at];
+            if !job.couples[k].is_entered() {
+                continue;
+            }
+            let gap = self.touching_rows(scene, job, k);
+            let couple = job.couples[k];
+            if self.rows.is_empty() {
+                // Not touching yet.
+                let law = couple.law;
+                let slow = LANDING * scene.h * couple.acceleration;
+                if law.restitution < 1.0 && slow > 0.0 {
+                    let u = self.approach(scene, job, k);
+                    let speed = u.min(0.0).powi(2) + 2.0 * couple.acceleration * gap.max(0.0);
+                    if speed <= slow * slow {
+                        job.couples[k].held = true;
+                        held = true;
+                        continue;
+                    }
+                }
+                let bracket =
+                    Bracket { a: 0.0, value_a: gap.max(0.0), b: left, value_b: couple.gap };
+                self.candidates.push(Candidate { couple: k, feature: None, bracket });
+                continue;
+            }
+            self.velocities(scene, job.now, scale);
+            let mut least = (f64::INFINITY, 0.0);
+            for (i, tol) in self.tolerance.iter().enumerate() {
+                if self.u[3 * i] < least.0 {
+                    least = (self.u[3 * i], *tol);
+                }
+            }
+            if least.0 < -least.1 {
+                at_once = true;
+                continue;
+            }
+            let over = couple.law.restitution < 1.0 && couple.is_over(scene, least.0);
+            if over || least.0 <= least.1 {
+                job.couples[k].held = true;
+                held = true;
+                continue;
+            }
+            match self.comes_back(scene, job, k, left)? {
+                Some(bracket) => {
+                    self.candidates.push(Candidate { couple: k, feature: None, bracket });
+                }
+                None => {
+                    job.couples[k].held = true;
+                    held = true;
+                }
+            }
+        }
+        if held {
+            return Ok(Next::Held);
+        }
+        if at_once {
+            return Ok(Next::At(0.0));
+        }
+        self.wait_for_features(scene, job, left);
+        self.earliest(scene, job, left)
+    }
+
+    /// Features that were left out of the held ones, as candidates.
+    fn wait_for_features(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, left: f64) {
+        for at in 0..self.excluded.len() {
+            let (k, parts, key) = self.excluded[at];
+            let couple = job.couples[k];
+            self.found.clear();
+            let motion = (&job.now[..], &job.end[..]);
+            let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+            scene.detect(&couple, motion, couple.margin, axes, scratch, &mut self.found);
+            let named = self.found.iter().find(|f| (f.parts, f.key) == (parts, key));
+            let Some(found) = named.filter(|f| f.gap < -NONE * couple.size) else { continue };
+            let value_b = found.gap;
+            if let Some(row) = Row::new(scene, k, &couple, found, job.now) {
+                let bracket = Bracket { a: 0.0, value_a: row.gap.max(0.0), b: left, value_b };
+                self.candidates.push(Candidate { couple: k, feature: Some(row), bracket });
+            }
+        }
+    }
+
+    /// The earliest instant among the candidates.
+    fn earliest(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        left: f64,
+    ) -> Result<Next, Trouble> {
+        let mut first = left;
+        let candidates = std::mem::take(&mut self.candidates);
+        let mut failure = None;
+        for candidate in &candidates {
+            let mut bracket = candidate.bracket;
+            if first < bracket.b {
+                if first <= bracket.a {
+                    continue;
+                }
+                let value = self.gap_at(scene, job, candidate, first)?;
+                if value >= 0.0 {
+                    continue;
+                }
+                (bracket.b, bracket.value_b) = (first, value);
+            }
+            if bracket.value_a <= 0.0 {
+                first = bracket.a;
+                continue;
+            }
+            let gap = |tau: f64| match self.gap_at(scene, job, candidate, tau) {
+                Ok(gap) => gap,
+                Err(trouble) => {
+                    failure = Some(trouble);
+                    f64::NAN
+                }
+            };
+            let width = f64::EPSILON * scene.h;
+            let root = scene.method.root.last_free(gap, bracket, width).unwrap_or(bracket.a);
+            if let Some(trouble) = failure {
+                return Err(trouble);
+            }
+            first = first.min(root);
+        }
+        self.candidates = candidates;
+        Ok(Next::At(first))
+    }
+
+    /// The gap of a candidate after `tau`.
+    fn gap_at(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        candidate: &Candidate,
+        tau: f64,
+    ) -> Result<f64, Trouble> {
+        let k = candidate.couple;
+        let marks = (self.booked.held.len(), self.memos.len());
+        if job.list.iter().any(|&k| job.couples[k].held) {
+            let candidates = std::mem::take(&mut self.candidates);
+            let outcome = self.trial(scene, job, tau);
+            self.candidates = candidates;
+            self.booked.held.truncate(marks.0);
+            self.memos.truncate(marks.1);
+            outcome?;
+        } else {
+            let couple = job.couples[k];
+            if let super::scene::Party::Body(a) = couple.a {
+                self.fly_one(scene, job, a, tau)?;
+            }
+            self.fly_one(scene, job, couple.b, tau)?;
+        }
+        let couple = &job.couples[k];
+        if let Some(row) = &candidate.feature {
+            let Some((a, b)) = scene.colliders(couple) else { return Ok(f64::INFINITY) };
+            let touch = row.feature.at(a, b, scene.poses(couple, job.end));
+            return Ok(touch.map_or(f64::INFINITY, |touch| touch.gap));
+        }
+        let motion = (&job.now[..], &job.end[..]);
+        Ok(scene.gap(couple, motion, job.axes, &mut self.scratch, &mut self.found))
+    }
+
+    /// A contact that touches and separates but is entered in the end: between when and when?
+    fn comes_back(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        k: usize,
+        left: f64,
+    ) -> Result<Option<Bracket>, Trouble> {
+        let nothing = Bracket { a: 0.0, value_a: 0.0, b: left, value_b: 0.0 };
+        let candidate = Candidate { couple: k, feature: None, bracket: nothing };
+        let mut right = (left, job.couples[k].gap);
+        let mut tau = left;
+        for _ in 0..HALVINGS {
+            tau *= 0.5;
+            let gap = self.gap_at(scene, job, &candidate, tau)?;
+            if gap > 0.0 {
+                return Ok(Some(Bracket { a: tau, value_a: gap, b: right.0, value_b: right.1 }));
+            }
+            if gap < 0.0 {
+                right = (tau, gap);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Collects the features of a couple that touch now; returns its gap.
+    fn touching_rows(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) -> f64 {
+        self.rows.clear();
+        self.add_touching(scene, job, k)
+    }
+
+    fn add_touching(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) -> f64 {
+        let couple = &job.couples[k];
+        let tie = scene.tie(couple);
+        self.found.clear();
+        let motion = (&job.now[..], &job.now[..]);
+        let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+        let gap = scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
+        if gap <= tie {
+            for found in self.found.iter().filter(|f| f.gap <= tie) {
+                self.rows.extend(Row::new(scene, k, couple, found, job.now));
+            }
+        }
+        gap
+    }
+
+    /// Least normal velocity of the features of a couple within its margin.
+    fn approach(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) -> f64 {
+        let couple = &job.couples[k];
+        self.found.clear();
+        let motion = (&job.now[..], &job.end[..]);
+        let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+        scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
+        let rows = self.found.iter().filter_map(|f| Row::new(scene, k, couple, f, job.now));
+        rows.map(|row| row.velocity(scene.world, job.now)[0]).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Reflects all that touches now; returns whether anything was.
+    fn strike_touching(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) -> Result<bool, Trouble> {
+        self.rows.clear();
+        for at in 0..job.list.len() {
+            self.add_touching(scene, job, job.list[at]);
+        }
+        if self.rows.is_empty() {
+            return Ok(false);
+        }
+        let scale = Self::scale(scene, job);
+        self.velocities(scene, job.now, scale);
+        let struck = self.strike(scene, job.couples, job.now, job.t)?;
+        self.raise_speeds(scene, job);
+        Ok(struck)
+    }
+
+    /// Nothing that touches approaches, and yet something is entered: it is held from here on.
+    fn hold_touching(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) {
+        for at in 0..job.list.len() {
+            let k = job.list[at];
+            let gap = self.touching_rows(scene, job, k);
+            if gap <= scene.tie(&job.couples[k]) {
+                job.couples[k].held = true;
+            }
+        }
+    }
+
+    fn raise_speeds(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) {
+        for &b in job.bodies {
+            job.speeds[b] = job.speeds[b].max(scene.reach(b, job.t, &job.now[b]));
+        }
+    }
+}
+
+/// Bounces that last less than twice this part of the step are over.
+const LANDING: f64 = 0.5;
+
+enum Next {
+    Held,
+    At(f64),
+}
+
+impl Couple {
+    pub(super) fn is_entered(&self) -> bool {
+        !self.held && self.gap < -NONE * self.size
+    }
+}
+
+impl Scene<'_> {
+    /// What is closer than this touches together with what touches.
+    pub(super) fn tie(&self, couple: &Couple) -> f64 {
+        self.method.tie * couple.size
+    }
+}

@@ -1,0 +1,213 @@
+//! A contact as mechanics sees it: a frame, one common point, and the bodies that it moves.
+//!
+//! With $F = (n, t_1, t_2)$ and the common point $p$, the relative velocity and the impulse of a contact are
+//! $$ u = F\\,(v_B(p) - v_A(p)), \qquad v(p) = \gamma/m + RJ^{-1}\Pi\times(p - x), $$
+//! $$ \gamma_B \mathrel{+}= f, \quad \Pi_B \mathrel{+}= R^\top((p - x)\times f), \quad f = F^\top r, $$
+//! and the opposite for $A$: momentum and angular momentum are kept whatever the gap. Where one party stands still, the point is the
+//! other's own.
+
+use nsm_geom::collide::{Feature, Found};
+use nsm_geom::{Mat3, Vec3};
+use nsm_model::ContactLaw;
+use nsm_solvers::friction::Delassus;
+
+use super::super::{BodyState, RigidWorld};
+use super::scene::{Couple, Party, Scene};
+
+/// A feature that touches or soon will.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) couple: usize,
+    pub(super) parts: u32,
+    pub(super) key: u64,
+    pub(super) feature: Feature,
+    pub(super) law: ContactLaw,
+    /// The bodies that it moves.
+    pub(super) bodies: [Option<usize>; 2],
+    pub(super) gap: f64,
+    /// $n, t_1, t_2$.
+    pub(super) frame: [Vec3; 3],
+    /// $p - x$ of both bodies.
+    pub(super) arms: [Vec3; 2],
+    /// $R^\top((p - x)\times F_k)$ and $J^{-1}$ of that, of both bodies.
+    turn: [[Vec3; 3]; 2],
+    spin: [[Vec3; 3]; 2],
+    /// The impulse as a vector of space.
+    pub(super) impulse: Vec3,
+}
+
+impl Row {
+    /// A row for a feature, placed at the given states; `None` if it has no normal there.
+    pub(super) fn new(
+        scene: &Scene<'_>,
+        index: usize,
+        couple: &Couple,
+        found: &Found,
+        states: &[BodyState],
+    ) -> Option<Self> {
+        let moving = |b: usize| (!scene.world.bodies()[b].is_fixed()).then_some(b);
+        let first = match couple.a {
+            Party::Plane(_) => None,
+            Party::Body(a) => moving(a),
+        };
+        let mut row = Self {
+            couple: index,
+            parts: found.parts,
+            key: found.key,
+            feature: found.feature,
+            law: couple.law,
+            bodies: [first, moving(couple.b)],
+            gap: 0.0,
+            frame: [Vec3::zeros(); 3],
+            arms: [Vec3::zeros(); 2],
+            turn: [[Vec3::zeros(); 3]; 2],
+            spin: [[Vec3::zeros(); 3]; 2],
+            impulse: Vec3::zeros(),
+        };
+        row.place(scene, couple, states).then_some(row)
+    }
+
+    /// Moves the frame to where the bodies are; false if the feature has no normal there.
+    pub(super) fn place(
+        &mut self,
+        scene: &Scene<'_>,
+        couple: &Couple,
+        states: &[BodyState],
+    ) -> bool {
+        let Some((a, b)) = scene.colliders(couple) else { return false };
+        let Some(touch) = self.feature.at(a, b, scene.poses(couple, states)) else { return false };
+        self.gap = touch.gap;
+        let n = touch.normal;
+        let t = n.cross(&Vec3::ith(n.iamin(), 1.0)).normalize();
+        self.frame = [n, t, n.cross(&t)];
+        let p = match self.bodies {
+            [Some(_), Some(_)] => touch.a + 0.5 * touch.gap * n,
+            [Some(_), None] => touch.a,
+            [None, _] => touch.b(),
+        };
+        for side in 0..2 {
+            let Some(i) = self.bodies[side] else { continue };
+            let (state, body) = (&states[i], &scene.world.bodies()[i]);
+            let arm = p - state.pose.x;
+            self.arms[side] = arm;
+            for k in 0..3 {
+                let turn = state.pose.rot.tr_mul(&arm.cross(&self.frame[k]));
+                self.turn[side][k] = turn;
+                self.spin[side][k] = body.inverse_inertia() * turn;
+            }
+        }
+        true
+    }
+
+    /// $u$.
+    pub(super) fn velocity(&self, world: &RigidWorld, states: &[BodyState]) -> [f64; 3] {
+        let mut u = [0.0; 3];
+        for side in 0..2 {
+            let Some(i) = self.bodies[side] else { continue };
+            let (state, body) = (&states[i], &world.bodies()[i]);
+            let v = state.gamma * body.inverse_mass();
+            for k in 0..3 {
+                let along = self.frame[k].dot(&v) + self.spin[side][k].dot(&state.pi);
+                u[k] += if side == 1 { along } else { -along };
+            }
+        }
+        u
+    }
+
+    /// Displacement of the two material points from the start of a flight to its end, in the frame of the start.
+    pub(super) fn displacement(&self, start: &[BodyState], end: &[BodyState]) -> [f64; 3] {
+        let mut d = Vec3::zeros();
+        for side in 0..2 {
+            let Some(i) = self.bodies[side] else { continue };
+            let (from, to) = (&start[i].pose, &end[i].pose);
+            let point = from.rot.tr_mul(&self.arms[side]);
+            let moved = to.x - from.x + (to.rot - from.rot) * point;
+            if side == 1 { d += moved } else { d -= moved }
+        }
+        self.frame.map(|axis| axis.dot(&d))
+    }
+
+    /// The impulse in the frame.
+    pub(super) fn components(&self) -> [f64; 3] {
+        self.frame.map(|axis| axis.dot(&self.impulse))
+    }
+
+    /// A vector of space from its components.
+    pub(super) fn vector(&self, r: &[f64]) -> Vec3 {
+        self.frame[0] * r[0] + self.frame[1] * r[1] + self.frame[2] * r[2]
+    }
+
+    /// Gives an impulse to the bodies.
+    pub(super) fn kick(&self, world: &RigidWorld, f: &Vec3, states: &mut [BodyState]) {
+        for side in 0..2 {
+            let Some(i) = self.bodies[side] else { continue };
+            let f = if side == 1 { *f } else { -f };
+            let state = &mut states[i];
+            if !world.bodies()[i].is_pinned() {
+                state.gamma += f;
+            }
+            state.pi += state.pose.rot.tr_mul(&self.arms[side].cross(&f));
+        }
+    }
+
+    /// The block of $W$ between two rows; zero if they share no body.
+    fn block(&self, other: &Self, world: &RigidWorld) -> [f64; 9] {
+        let mut block = Mat3::zeros();
+        for side in 0..2 {
+            let Some(i) = self.bodies[side] else { continue };
+            for opposite in 0..2 {
+                if other.bodies[opposite] != Some(i) {
+                    continue;
+                }
+                let sign = if side == opposite { 1.0 } else { -1.0 };
+                let light = world.bodies()[i].inverse_mass();
+                for k in 0..3 {
+                    for l in 0..3 {
+                        block[(k, l)] += sign
+                            * (light * self.frame[k].dot(&other.frame[l])
+                                + self.turn[side][k].dot(&other.spin[opposite][l]));
+                    }
+                }
+            }
+        }
+        std::array::from_fn(|k| block[(k / 3, k % 3)])
+    }
+}
+
+/// Which rows move which body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sharing {
+    entries: Vec<(usize, usize)>,
+    neighbours: Vec<usize>,
+}
+
+impl Sharing {
+    /// $W$ between rows, block by block.
+    pub(super) fn delassus(&mut self, world: &RigidWorld, rows: &[Row], w: &mut Delassus) {
+        w.clear();
+        if let [row] = rows {
+            w.push(0, row.block(row, world));
+            w.end_row();
+            return;
+        }
+        self.entries.clear();
+        for (k, row) in rows.iter().enumerate() {
+            self.entries.extend(row.bodies.iter().flatten().map(|&b| (b, k)));
+        }
+        self.entries.sort_unstable();
+        for row in rows {
+            self.neighbours.clear();
+            for b in row.bodies.iter().flatten() {
+                let from = self.entries.partition_point(|e| e.0 < *b);
+                let of = self.entries[from..].iter().take_while(|e| e.0 == *b);
+                self.neighbours.extend(of.map(|e| e.1));
+            }
+            self.neighbours.sort_unstable();
+            self.neighbours.dedup();
+            for &j in &self.neighbours {
+                w.push(j, row.block(&rows[j], world));
+            }
+            w.end_row();
+        }
+    }
+}

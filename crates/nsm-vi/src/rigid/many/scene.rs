@@ -1,0 +1,182 @@
+//! What does not change while bodies move: shapes made ready, laws, and how a body flies.
+
+use nsm_geom::collide::{Axis, Collider, Found, Motion, Scratch};
+use nsm_geom::{Plane, Pose, Vec3};
+use nsm_model::ContactLaw;
+
+use super::super::{BodyState, Flight, Lgvci, RigidWorld, Unsolved};
+
+/// The world as the stepper sees it.
+#[derive(Debug)]
+pub(super) struct Scene<'a> {
+    pub(super) world: &'a RigidWorld,
+    pub(super) method: Lgvci,
+    pub(super) h: f64,
+    pub(super) colliders: Vec<Option<Collider>>,
+    origin: Pose,
+}
+
+/// The first party of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Party {
+    Plane(usize),
+    Body(usize),
+}
+
+/// Two parties that may touch during a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Couple {
+    pub(super) a: Party,
+    pub(super) b: usize,
+    pub(super) law: ContactLaw,
+    /// Where its axes begin.
+    pub(super) axes: usize,
+    /// Features closer than this are looked at.
+    pub(super) margin: f64,
+    /// A length by which gaps are measured.
+    pub(super) size: f64,
+    /// At the end of the last trial, and at the start.
+    pub(super) gap: f64,
+    /// Held closed: it rests, or its bounces are over.
+    pub(super) held: bool,
+    /// Size of the acceleration that is applied to the two.
+    pub(super) acceleration: f64,
+    /// Impacts in this step.
+    pub(super) hits: u32,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(world: &'a RigidWorld, method: Lgvci, h: f64) -> Self {
+        let colliders = world.bodies().iter().map(|b| b.shape().map(Collider::new)).collect();
+        Self { world, method, h, colliders, origin: Pose::identity() }
+    }
+
+    pub(super) fn planes(&self) -> &[Plane] {
+        self.world.planes()
+    }
+
+    /// Flies body `b`; what is fixed stays.
+    #[inline]
+    pub(super) fn fly(
+        &self,
+        b: usize,
+        t: f64,
+        from: &BodyState,
+        tau: f64,
+    ) -> Result<Flight, Unsolved> {
+        let body = &self.world.bodies()[b];
+        if body.is_fixed() {
+            return Ok(Flight { end: *from, iterations: 0, residual: 0.0 });
+        }
+        self.method.flow.fly(body, self.world.gravity(), t, from, tau)
+    }
+
+    /// Size of the acceleration that is applied to a body.
+    pub(super) fn acceleration(&self, b: usize, t: f64, state: &BodyState) -> f64 {
+        let body = &self.world.bodies()[b];
+        if body.is_fixed() {
+            return 0.0;
+        }
+        if body.is_loaded() {
+            let wrench = body.wrench(self.world.gravity(), t, &state.pose);
+            return (wrench.force * body.inverse_mass()).norm()
+                + (body.inverse_inertia() * wrench.torque).norm() * body.radius();
+        }
+        self.world.gravity().norm()
+    }
+
+    /// Bound for the speed of any point of a body during a step.
+    pub(super) fn reach(&self, b: usize, t: f64, state: &BodyState) -> f64 {
+        let body = &self.world.bodies()[b];
+        if body.is_fixed() {
+            return 0.0;
+        }
+        let spin = body.inverse_inertia() * state.pi;
+        let turning = if spin == Vec3::zeros() { 0.0 } else { spin.norm() * body.radius() };
+        body.inverse_mass() * state.gamma.norm() + turning + self.h * self.acceleration(b, t, state)
+    }
+
+    /// The colliders of a couple; that of a plane is none.
+    pub(super) fn colliders(&self, couple: &Couple) -> Option<(Option<&Collider>, &Collider)> {
+        let b = self.colliders[couple.b].as_ref()?;
+        Some(match couple.a {
+            Party::Plane(_) => (None, b),
+            Party::Body(a) => (Some(self.colliders[a].as_ref()?), b),
+        })
+    }
+
+    /// The poses of a couple.
+    pub(super) fn poses<'s>(&'s self, couple: &Couple, states: &'s [BodyState]) -> [&'s Pose; 2] {
+        let first = match couple.a {
+            Party::Plane(_) => &self.origin,
+            Party::Body(a) => &states[a].pose,
+        };
+        [first, &states[couple.b].pose]
+    }
+
+    /// Features of a couple within `margin` of each other at the end of a motion; returns the gap.
+    pub(super) fn detect(
+        &self,
+        couple: &Couple,
+        (start, end): (&[BodyState], &[BodyState]),
+        margin: f64,
+        axes: &mut [Axis],
+        scratch: &mut Scratch,
+        found: &mut Vec<Found>,
+    ) -> f64 {
+        let Some((a, b)) = self.colliders(couple) else { return f64::INFINITY };
+        match (couple.a, a) {
+            (Party::Plane(p), _) => {
+                b.detect_plane(&self.planes()[p], &end[couple.b].pose, margin, found)
+            }
+            (Party::Body(_), Some(a)) => {
+                let motion =
+                    Motion { start: self.poses(couple, start), end: self.poses(couple, end) };
+                let axes = &mut axes[couple.axes..couple.axes + a.axes(b)];
+                a.detect(b, &motion, margin, axes, scratch, found)
+            }
+            (Party::Body(_), None) => f64::INFINITY,
+        }
+    }
+
+    /// The gap of a couple at the end of a motion.
+    pub(super) fn gap(
+        &self,
+        couple: &Couple,
+        (start, end): (&[BodyState], &[BodyState]),
+        axes: &mut [Axis],
+        scratch: &mut Scratch,
+        found: &mut Vec<Found>,
+    ) -> f64 {
+        let Some((a, b)) = self.colliders(couple) else { return f64::INFINITY };
+        match (couple.a, a) {
+            (Party::Plane(p), _) => b.plane_gap(&self.planes()[p], &end[couple.b].pose),
+            (Party::Body(i), Some(a)) if a.ball().is_some() && b.ball().is_some() => {
+                let radii = a.ball().unwrap_or(0.0) + b.ball().unwrap_or(0.0);
+                (end[couple.b].pose.x - end[i].pose.x).norm() - radii
+            }
+            _ => {
+                found.clear();
+                self.detect(couple, (start, end), couple.margin, axes, scratch, found)
+            }
+        }
+    }
+
+    /// Number of a couple in events.
+    pub(super) fn contact(&self, couple: &Couple) -> usize {
+        match couple.a {
+            Party::Plane(p) => self.world.contact(couple.b, p),
+            Party::Body(a) => self.world.pair_contact(a, couple.b),
+        }
+    }
+
+    pub(super) fn name(&self, couple: &Couple) -> String {
+        match couple.a {
+            Party::Plane(p) => self.world.contact_name(self.world.contact(couple.b, p)),
+            Party::Body(a) => {
+                let [a, b] = [a, couple.b].map(|i| self.world.bodies()[i].name());
+                format!("{a} / {b}")
+            }
+        }
+    }
+}

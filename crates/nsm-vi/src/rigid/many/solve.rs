@@ -1,0 +1,72 @@
+//! The one kernel: impulses in Coulomb's cones with $u = Wr + q$.
+
+use nsm_solvers::friction::{
+    Delassus, FrictionError, FrictionOptions, FrictionProblem, FrictionSolver, solve_contact,
+};
+
+/// Solves friction problems of an island, with its storage.
+#[derive(Clone, Debug)]
+pub(super) struct Solve {
+    pub(super) w: Delassus,
+    problem: FrictionProblem,
+    solver: FrictionSolver,
+    chosen: Vec<usize>,
+    options: FrictionOptions,
+}
+
+impl Default for Solve {
+    fn default() -> Self {
+        Self {
+            w: Delassus::default(),
+            problem: FrictionProblem::default(),
+            solver: FrictionSolver::default(),
+            chosen: Vec::new(),
+            options: FrictionOptions {
+                tolerance: 1e-11,
+                // What is left of a step's velocities then moves nothing by more than rounding.
+                enough: 1e-9,
+                acceptable: 1e-4,
+                patient: false,
+            },
+        }
+    }
+}
+
+impl Solve {
+    /// Finds $r$ from a guess; returns the residual relative to $q$.
+    pub(super) fn all(
+        &mut self,
+        q: &[f64],
+        friction: &[f64],
+        r: &mut [f64],
+    ) -> Result<f64, FrictionError> {
+        if let ([mu], &[n, s, t]) = (friction, q) {
+            r.copy_from_slice(&solve_contact(self.w.own(0), &[n, s, t], *mu));
+            return Ok(0.0);
+        }
+        if q.chunks_exact(3).all(|u| u[0] >= 0.0) {
+            r.fill(0.0);
+            return Ok(0.0);
+        }
+        self.chosen.clear();
+        self.chosen.extend(0..friction.len());
+        self.problem.assemble(&self.w, &self.chosen, q, friction)?;
+        self.solver.solve(&self.problem, r, &self.options).map(|report| report.residual)
+    }
+
+    /// The same for some of the contacts, in ascending order.
+    pub(super) fn some(
+        &mut self,
+        chosen: &[usize],
+        q: &[f64],
+        friction: &[f64],
+        r: &mut [f64],
+    ) -> Result<f64, FrictionError> {
+        if let ([i], [mu], &[n, s, t]) = (chosen, friction, q) {
+            r.copy_from_slice(&solve_contact(self.w.own(*i), &[n, s, t], *mu));
+            return Ok(0.0);
+        }
+        self.problem.assemble(&self.w, chosen, q, friction)?;
+        self.solver.solve(&self.problem, r, &self.options).map(|report| report.residual)
+    }
+}

@@ -1,0 +1,361 @@
+//! Contacts that are held: two half-kicks around a flight, each a friction problem.
+//!
+//! **First stage**, at the start $q$ of a flight of length $\tau$: impulses $r$ in the cones with
+//! $$ u_N = \mathrm{gap}(q_1)/\tau, \qquad u_T = F_T\\,[\Delta(x_B + R_Bs_B) - \Delta(x_A + R_As_A)]/\tau, $$
+//! the displacements of the two material points over the flight with the kicked momenta. Features are frozen while $r$ is iterated with
+//! $W(q)$, then the pair is looked at again at $q_1$: features that are missing are added, corners that moved along their edges are taken
+//! anew, and features that push although the pair is apart are dropped.
+//!
+//! **Second stage**, at $q_1$: Coulomb's law without rebound for the sum $R = r + r_2$ of both kicks, the first turned with the normal, so that a fast landing is one impact and
+//! not two parts of one. On a flat contact the step is then exact: rest stays rest, and a block slides as it should.
+
+use nsm_geom::Vec3;
+use nsm_model::ContactImpulse;
+
+use super::super::BodyState;
+use super::island::{Job, Trouble, Workshop};
+use super::row::Row;
+use super::scene::Scene;
+
+/// Rounds of the iteration with frozen features.
+const ROUNDS: usize = 60;
+/// Rounds after which only half of a change is taken.
+const SLOW: usize = 15;
+/// How often features are looked for again, and how often those of a pair may be dropped.
+const PASSES: usize = 12;
+const GHOSTS: usize = 6;
+/// Relative change of velocities at which impulses are found.
+const CONVERGED: f64 = 1e-13;
+/// The same where rounding or the friction problem allows no better.
+const ACCEPTED: f64 = 1e-7;
+/// A pair is apart, entered, or a corner has moved, by more than these times its size.
+const APART: f64 = 1e-9;
+const ENTERED: f64 = 1e-10;
+const MOVED: f64 = 1e-9;
+
+/// What is remembered of a contact that was held: its first impulse over a whole step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memo {
+    pub(super) contact: usize,
+    pub(super) parts: u32,
+    pub(super) key: u64,
+    pub(super) impulse: Vec3,
+}
+
+impl Memo {
+    pub(super) fn name(&self) -> (usize, u32, u64) {
+        (self.contact, self.parts, self.key)
+    }
+}
+
+impl Workshop {
+    /// Moves the bodies of an island over `tau` with contacts held; the end is in `job.end`.
+    pub(super) fn stages(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+    ) -> Result<(), Trouble> {
+        self.rows.clear();
+        for at in 0..job.list.len() {
+            let k = job.list[at];
+            if job.couples[k].held {
+                self.features(scene, job, k);
+            }
+        }
+        for row in &mut self.rows {
+            let name = (scene.contact(&job.couples[row.couple]), row.parts, row.key);
+            if let Ok(at) = job.memory.binary_search_by(|m| m.name().cmp(&name)) {
+                row.impulse = job.memory[at].impulse * (tau / scene.h);
+            }
+        }
+        let mut ghosts = 0;
+        for _ in 0..PASSES {
+            self.first_stage(scene, job, tau)?;
+            if !self.renew(scene, job, &mut ghosts) {
+                break;
+            }
+        }
+        self.second_stage(scene, job, tau)
+    }
+
+    /// Adds the features of a couple, from the last trial, as rows at the start.
+    fn features(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) {
+        let couple = &job.couples[k];
+        self.found.clear();
+        let motion = (&job.now[..], &job.end[..]);
+        let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+        scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
+        for found in &self.found {
+            if self.excluded.contains(&(k, found.parts, found.key)) {
+                continue;
+            }
+            self.rows.extend(Row::new(scene, k, couple, found, job.now));
+        }
+    }
+
+    fn first_stage(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+    ) -> Result<(), Trouble> {
+        let n = self.rows.len();
+        self.sharing.delassus(scene.world, &self.rows, &mut self.solve.w);
+        self.mu.clear();
+        self.mu.extend(self.rows.iter().map(|row| row.law.friction));
+        self.r.clear();
+        for row in &self.rows {
+            self.r.extend(row.components());
+        }
+        let mut last = f64::INFINITY;
+        for round in 0..ROUNDS {
+            self.kicked_flight(scene, job, tau)?;
+            if n == 0 {
+                return Ok(());
+            }
+            self.u.clear();
+            let (mut speed, mut rounding) = (0.0_f64, 0.0_f64);
+            for row in &self.rows {
+                let couple = &job.couples[row.couple];
+                let Some((a, b)) = scene.colliders(couple) else { continue };
+                let touch = row.feature.at(a, b, scene.poses(couple, job.end));
+                let slip = row.displacement(job.now, job.end);
+                let gap = touch.map_or(row.gap + slip[0], |touch| touch.gap);
+                self.u.extend([gap / tau, slip[1] / tau, slip[2] / tau]);
+                let moved = slip[0].abs() + slip[1].abs() + slip[2].abs();
+                speed = speed.max(moved / tau + couple.acceleration * tau);
+                let far = scene.poses(couple, job.end).iter().map(|p| p.x.amax()).sum::<f64>();
+                rounding = rounding.max(16.0 * f64::EPSILON * (far + couple.size) / tau);
+            }
+            // q = u - W r, so that u follows from new impulses.
+            self.spread.clear();
+            self.spread.extend(self.r.iter().map(|r| -r));
+            self.q.clear();
+            self.q.extend_from_slice(&self.u);
+            self.solve.w.add_product(&self.spread, &mut self.q);
+            self.lambda.clear();
+            self.lambda.extend_from_slice(&self.r);
+            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda);
+            let residual = solved.map_err(|error| Trouble::Friction { error })?;
+            let size = self.q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
+            self.spread.clear();
+            self.spread.extend(self.lambda.iter().zip(&self.r).map(|(l, r)| l - r));
+            self.change.clear();
+            self.change.resize(3 * n, 0.0);
+            self.solve.w.add_product(&self.spread, &mut self.change);
+            let mut worst = (0.0, 0);
+            for (k, change) in self.change.iter().enumerate() {
+                if !(change.abs() <= worst.0) {
+                    worst = (change.abs(), k / 3);
+                }
+            }
+            self.residual = self.residual.max(residual);
+            let floor = rounding.max(CONVERGED * speed.max(size)).max(3.0 * residual * size);
+            let stalls = round > 8 && worst.0 > 0.5 * last && worst.0 <= ACCEPTED * speed;
+            if worst.0 <= floor || stalls {
+                return Ok(());
+            }
+            if round + 1 == ROUNDS || !worst.0.is_finite() {
+                return Err(Trouble::Stage {
+                    row: worst.1,
+                    rounds: round + 1,
+                    residual: worst.0 / speed,
+                });
+            }
+            last = worst.0;
+            self.iterations += 1;
+            if round < SLOW {
+                std::mem::swap(&mut self.r, &mut self.lambda);
+            } else {
+                // Between two answers that lead to each other lies one that leads to itself.
+                for (r, l) in self.r.iter_mut().zip(&self.lambda) {
+                    *r = 0.5 * (*r + l);
+                }
+            }
+            for (row, r) in self.rows.iter_mut().zip(self.r.chunks_exact(3)) {
+                row.impulse = row.vector(r);
+            }
+        }
+        Ok(())
+    }
+
+    /// Flies all bodies of the island with the impulses of the rows.
+    fn kicked_flight(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+    ) -> Result<(), Trouble> {
+        for &b in job.bodies {
+            self.kicked[b] = job.now[b];
+        }
+        for row in &self.rows {
+            row.kick(scene.world, &row.impulse, &mut self.kicked);
+        }
+        for &b in job.bodies {
+            let flight = scene
+                .fly(b, job.t, &self.kicked[b], tau)
+                .map_err(|unsolved| Trouble::Unsolved { body: b, unsolved })?;
+            self.iterations += flight.iterations;
+            if !flight.end.is_finite() {
+                return Err(Trouble::NotFinite { body: b });
+            }
+            job.end[b] = flight.end;
+        }
+        Ok(())
+    }
+
+    /// Looks at the held pairs again, at the end; returns whether rows have changed.
+    fn renew(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, ghosts: &mut usize) -> bool {
+        let mut changed = false;
+        for at in 0..job.list.len() {
+            let k = job.list[at];
+            let couple = &job.couples[k];
+            if !couple.held {
+                continue;
+            }
+            self.found.clear();
+            let motion = (&job.now[..], &job.end[..]);
+            let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
+            let gap = scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
+            let pushes =
+                self.rows.iter().any(|r| r.couple == k && r.frame[0].dot(&r.impulse) > 0.0);
+            if pushes && gap > APART * couple.size && *ghosts < GHOSTS {
+                *ghosts += 1;
+                self.rows.retain(|row| row.couple != k);
+                changed = true;
+            } else if gap >= -ENTERED * couple.size {
+                continue;
+            }
+            for found in &self.found {
+                let name = (k, found.parts, found.key);
+                if self.excluded.contains(&name) {
+                    continue;
+                }
+                let known = self.rows.iter_mut().find(|r| (r.couple, r.parts, r.key) == name);
+                let Some(row) = known else {
+                    if let Some(row) = Row::new(scene, k, couple, found, job.now) {
+                        self.rows.push(row);
+                        changed = true;
+                    }
+                    continue;
+                };
+                let moved = match (row.feature.point(), found.feature.point()) {
+                    (Some(p), Some(q)) => (p - q).norm() > MOVED * couple.size,
+                    _ => false,
+                };
+                if moved {
+                    row.feature = found.feature;
+                    changed |= row.place(scene, couple, job.now);
+                }
+            }
+        }
+        if changed {
+            self.rows.sort_by_key(|row| (row.couple, row.parts, row.key));
+        }
+        changed
+    }
+
+    fn second_stage(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+    ) -> Result<(), Trouble> {
+        self.late.clear();
+        self.before.clear();
+        let rows = std::mem::take(&mut self.rows);
+        for row in &rows {
+            let u = row.velocity(scene.world, job.now);
+            let couple = &job.couples[row.couple];
+            let e = row.law.restitution;
+            let pushes = row.frame[0].dot(&row.impulse) > 0.0;
+            let apart = row.gap > scene.tie(couple);
+            if pushes && apart && u[0] < 0.0 && e > 0.0 && !couple.is_over(scene, e * u[0].abs()) {
+                self.late.push((row.couple, row.parts, row.key));
+            }
+            let mut moved = *row;
+            if !moved.place(scene, couple, job.end) {
+                continue;
+            }
+            moved.impulse = turned(&row.impulse, &row.frame[0], &moved.frame[0]);
+            if pushes || moved.gap <= ENTERED * couple.size {
+                self.before.push(row.vector(&u));
+                self.rows.push(moved);
+                if pushes {
+                    let contact = scene.contact(couple);
+                    let impulse = row.impulse * (scene.h / tau);
+                    let (parts, key) = (row.parts, row.key);
+                    self.memos.push(Memo { contact, parts, key, impulse });
+                }
+            }
+        }
+        self.spare = rows;
+        self.spare.clear();
+        let n = self.rows.len();
+        if n == 0 {
+            return Ok(());
+        }
+        self.sharing.delassus(scene.world, &self.rows, &mut self.solve.w);
+        self.mu.clear();
+        self.q.clear();
+        self.r.clear();
+        for row in &self.rows {
+            self.mu.push(row.law.friction);
+            self.q.extend(row.velocity(scene.world, job.end));
+            self.r.extend(row.components());
+        }
+        self.spread.clear();
+        self.spread.extend(self.r.iter().map(|r| -r));
+        self.solve.w.add_product(&self.spread, &mut self.q);
+        self.lambda.clear();
+        self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
+        let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda);
+        self.residual = self.residual.max(solved.map_err(|error| Trouble::Friction { error })?);
+        for (k, row) in self.rows.iter().enumerate() {
+            let total = &self.lambda[3 * k..3 * k + 3];
+            let rest = row.vector(total) - row.impulse;
+            row.kick(scene.world, &rest, job.end);
+        }
+        for (k, row) in self.rows.iter().enumerate() {
+            let total = &self.lambda[3 * k..3 * k + 3];
+            if total[0] == 0.0 {
+                continue;
+            }
+            let u = row.velocity(scene.world, job.end);
+            let mean = 0.5 * (self.before[k] + row.vector(&u));
+            let slip = u[1].hypot(u[2]);
+            self.booked.held.push(ContactImpulse {
+                contact: scene.contact(&job.couples[row.couple]),
+                normal: total[0],
+                tangential: [total[1], total[2]],
+                slips: self.mu[k] > 0.0 && slip > 1e-9 * (slip + job.scale(scene, row)),
+                work: row.vector(total).dot(&mean),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A vector turned by the least rotation that takes one unit vector to another.
+fn turned(f: &Vec3, from: &Vec3, to: &Vec3) -> Vec3 {
+    let (axis, cosine) = (from.cross(to), from.dot(to));
+    if cosine <= -0.5 {
+        return *f;
+    }
+    let across = axis.cross(f);
+    f + across + axis.cross(&across) / (1.0 + cosine)
+}
+
+impl Job<'_> {
+    /// A speed by which slip is measured: what the applied acceleration does in a step.
+    fn scale(&self, scene: &Scene<'_>, row: &Row) -> f64 {
+        let speed = |b: &usize| {
+            let state: &BodyState = &self.end[*b];
+            state.gamma.norm() * scene.world.bodies()[*b].inverse_mass()
+        };
+        let fastest = row.bodies.iter().flatten().map(speed).fold(0.0, f64::max);
+        fastest + scene.h * self.couples[row.couple].acceleration
+    }
+}
