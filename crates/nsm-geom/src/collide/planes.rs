@@ -74,14 +74,12 @@ impl Collider {
                         for k in 0..8_u8 {
                             let angle = std::f64::consts::FRAC_PI_4 * f64::from(k);
                             let out = Vec3::new(angle.cos(), angle.sin(), 0.0);
-                            let (feature, gap) =
-                                vertex(centre + part.frame.rot * out * c.radius());
+                            let (feature, gap) = vertex(centre + part.frame.rot * out * c.radius());
                             push(name + u64::from(k), feature, gap);
                         }
                         if tilt > LEVEL {
                             let across = seen.normal() - axis * axis.dot(seen.normal());
-                            let (feature, gap) =
-                                vertex(centre - across.normalize() * c.radius());
+                            let (feature, gap) = vertex(centre - across.normalize() * c.radius());
                             push(name + 8, feature, gap);
                         }
                     }

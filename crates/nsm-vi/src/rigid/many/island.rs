@@ -56,6 +56,8 @@ pub(super) struct Workshop {
     pub(super) booked: Booked,
     pub(super) iterations: usize,
     pub(super) residual: f64,
+    /// What is not known of the velocities of the last flight.
+    pub(super) rounding: f64,
     candidates: Vec<Candidate>,
     stack: Vec<BodyState>,
 }

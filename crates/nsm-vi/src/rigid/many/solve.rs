@@ -33,12 +33,13 @@ impl Default for Solve {
 }
 
 impl Solve {
-    /// Finds $r$ from a guess; returns the residual relative to $q$.
+    /// Finds $r$ from a guess; returns the residual relative to $q$. `rounding` is what is not known of $q$.
     pub(super) fn all(
         &mut self,
         q: &[f64],
         friction: &[f64],
         r: &mut [f64],
+        rounding: f64,
     ) -> Result<f64, FrictionError> {
         if let ([mu], &[n, s, t]) = (friction, q) {
             r.copy_from_slice(&solve_contact(self.w.own(0), &[n, s, t], *mu));
@@ -51,7 +52,10 @@ impl Solve {
         self.chosen.clear();
         self.chosen.extend(0..friction.len());
         self.problem.assemble(&self.w, &self.chosen, q, friction)?;
-        self.solver.solve(&self.problem, r, &self.options).map(|report| report.residual)
+        let size = q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
+        let tolerance = (4.0 * rounding / size).clamp(1e-11, 1e-9);
+        let options = FrictionOptions { tolerance, ..self.options };
+        self.solver.solve(&self.problem, r, &options).map(|report| report.residual)
     }
 
     /// The same for some of the contacts, in ascending order.

@@ -136,7 +136,8 @@ impl Workshop {
             self.solve.w.add_product(&self.spread, &mut self.q);
             self.lambda.clear();
             self.lambda.extend_from_slice(&self.r);
-            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda);
+            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, rounding);
+            self.rounding = rounding;
             let residual = solved.map_err(|error| Trouble::Friction { error })?;
             let size = self.q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
             self.spread.clear();
@@ -311,7 +312,7 @@ impl Workshop {
         self.solve.w.add_product(&self.spread, &mut self.q);
         self.lambda.clear();
         self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
-        let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda);
+        let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, self.rounding);
         self.residual = self.residual.max(solved.map_err(|error| Trouble::Friction { error })?);
         for (k, row) in self.rows.iter().enumerate() {
             let total = &self.lambda[3 * k..3 * k + 3];
