@@ -184,6 +184,11 @@ impl Contacts {
         bodies.flat_map(|b| world.plane_names().map(|plane| self.law(b.name(), plane))).collect()
     }
 
+    /// Whether a `[[contact]]` speaks of a touch of the party with this name, and not of all.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.rules.iter().any(|r| !r.ignore && r.between.iter().any(|x| x == name))
+    }
+
     /// Whether two parties never touch.
     pub fn ignores(&self, a: &str, b: &str) -> bool {
         self.rules.iter().rev().find(|r| r.matches(a, b)).is_some_and(|r| r.ignore)

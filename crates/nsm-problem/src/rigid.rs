@@ -35,6 +35,14 @@ pub(crate) fn read_world(
         world = world.with_plane(name, plane);
     }
     let contacts = Contacts::read(reader, &names)?.with_own(own);
+    for (table, body) in bodies.iter().zip(world.bodies()) {
+        if body.shape().is_none() && contacts.names(body.name()) {
+            return Err(table.place().error(format!(
+                "a `[[contact]]` speaks of `{}`, which has no `shape` to touch with",
+                body.name()
+            )));
+        }
+    }
     if contacts.said {
         let (classes, laws) = contacts.classes(&names);
         world = world.with_laws(classes, laws).map_err(|e| fail(reader.place(), &e))?;
@@ -106,6 +114,9 @@ fn read_body(
         reader.finish()?;
         return Ok((RigidBody::fixed(name, shape), BodyState::at_rest(pose)));
     }
+    if let Some(inertia) = &inertia {
+        check_triangle(reader, inertia)?;
+    }
     let fail = |e: nsm_vi::rigid::RigidError| reader.place().error(e.to_string());
     let body = match (inertia, shape) {
         (Some(inertia), Some(shape)) => {
@@ -129,6 +140,23 @@ fn read_body(
     let pi = either(reader, "angular_momentum", "angular_velocity", |w| body.inertia() * w)?;
     reader.finish()?;
     Ok((body, BodyState::new(pose, gamma, pi)))
+}
+
+/// No principal moment of a body exceeds the sum of the other two.
+fn check_triangle(reader: &Reader<'_>, inertia: &Mat3) -> Result<(), ProblemError> {
+    const DIGITS: f64 = 1e-6;
+    let symmetric = 0.5 * (inertia + inertia.transpose());
+    if !symmetric.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    let moments = symmetric.symmetric_eigenvalues();
+    let (largest, rest) = (moments.max(), moments.sum() - moments.max());
+    if largest > rest * (1.0 + DIGITS) {
+        return Err(reader.place_of("inertia").error(format!(
+            "no body has this inertia: its largest principal moment {largest} exceeds the sum {rest} of the other two"
+        )));
+    }
+    Ok(())
 }
 
 /// A momentum, given as such or by the velocity.
