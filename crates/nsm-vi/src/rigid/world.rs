@@ -24,7 +24,7 @@ pub struct RigidWorld {
 struct Laws {
     classes: Vec<usize>,
     count: usize,
-    laws: Vec<Option<ContactLaw>>,
+    table: Vec<Option<ContactLaw>>,
 }
 
 /// Largest $\lVert R^\top R - I\rVert_F$ of an attitude at the start.
@@ -128,7 +128,7 @@ impl RigidWorld {
             law.check("a contact")
                 .map_err(|source| RigidError::Law { source: Box::new(source) })?;
         }
-        self.laws = Some(Laws { classes, count, laws });
+        self.laws = Some(Laws { classes, count, table: laws });
         Ok(self)
     }
 
@@ -137,7 +137,7 @@ impl RigidWorld {
     pub fn law(&self, a: usize, b: usize, otherwise: ContactLaw) -> Option<ContactLaw> {
         match &self.laws {
             None => Some(otherwise),
-            Some(laws) => laws.laws[laws.classes[a] * laws.count + laws.classes[b]],
+            Some(laws) => laws.table[laws.classes[a] * laws.count + laws.classes[b]],
         }
     }
 
@@ -145,7 +145,7 @@ impl RigidWorld {
     pub(super) fn meets_bodies(&self, b: usize) -> bool {
         let Some(laws) = &self.laws else { return true };
         let row = laws.classes[b] * laws.count;
-        laws.classes[..self.bodies.len()].iter().any(|c| laws.laws[row + c].is_some())
+        laws.classes[..self.bodies.len()].iter().any(|c| laws.table[row + c].is_some())
     }
 
     /// Whether nothing happens in this world but elastic impacts without friction of bodies on planes.

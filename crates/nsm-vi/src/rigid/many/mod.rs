@@ -5,6 +5,7 @@
 //! the speeds; where an impact has made a body faster than its bound, the step is taken again with the new one.
 
 mod island;
+mod locate;
 mod row;
 mod scene;
 mod solve;

@@ -147,7 +147,7 @@ impl Workshop {
             self.solve.w.add_product(&self.spread, &mut self.change);
             let mut worst = (0.0, 0);
             for (k, change) in self.change.iter().enumerate() {
-                if !(change.abs() <= worst.0) {
+                if change.is_nan() || change.abs() > worst.0 {
                     worst = (change.abs(), k / 3);
                 }
             }

@@ -168,7 +168,7 @@ impl Workshop {
 /// Impacts of one contact in one step after which its bounces count as over: with losses, and without.
 const HITS: (u32, u32) = (4, 12);
 /// Bounces that last less than twice this part of the step are over.
-const LANDING: f64 = 0.5;
+pub(super) const LANDING: f64 = 0.5;
 
 impl Couple {
     /// The law of an impact with this normal velocity: bounces that would be over within the step are none.
