@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nsm_constraints::multibody::{End, LineElement, Mechanism, Wrench};
+use nsm_constraints::multibody::{End, GaugeForce, LineElement, Mechanism, NodeId, Wrench};
 use nsm_formula::{FormulaForce, Scope};
 
 use super::motion::{Parameters, read_formula, read_table};
@@ -109,19 +109,24 @@ pub(crate) fn read_load(
         "the body or node of a beam that it acts on, such as `\"beam.middle\"`",
     )?;
     let node = node_named(mechanism, target, &reader.place_of("where"))?;
-    let (direction, torque) =
-        match (reader.vector::<3>("direction")?, reader.vector::<3>("torque")?) {
-            (Some(_), Some(_)) => {
-                let message = "a load is a force along `direction` or a `torque`, not both";
-                return Err(reader.place_of("torque").error(message));
-            }
-            (Some(direction), None) => (direction, false),
-            (None, Some(torque)) => (torque, true),
-            (None, None) => {
-                let message = "`direction` is missing: a vector; or `torque` about one";
-                return Err(reader.place().error(message));
-            }
-        };
+    if reader.has("force") {
+        return read_field(reader, &name, node, parameters, mechanism);
+    }
+    let (direction, torque) = match (
+        reader.vector::<3>("direction")?,
+        reader.vector::<3>("torque")?,
+    ) {
+        (Some(_), Some(_)) => {
+            let message = "a load is a force along `direction` or a `torque`, not both";
+            return Err(reader.place_of("torque").error(message));
+        }
+        (Some(direction), None) => (direction, false),
+        (None, Some(torque)) => (torque, true),
+        (None, None) => {
+            let message = "`direction` is missing: a vector; or `torque` about one; or `force`, three formulas";
+            return Err(reader.place().error(message));
+        }
+    };
     if direction == [0.0; 3] {
         let key = if torque { "torque" } else { "direction" };
         return Err(reader.place_of(key).error("a vector of zeros has no direction"));
@@ -149,4 +154,30 @@ pub(crate) fn read_load(
         mechanism.add_dead_load(&name, node, at, direction, value)
     };
     added.map_err(|e| refused(reader.place(), &e))
+}
+
+/// `force = ["…", "…", "…"]`: the components in the world by the place and velocity of the point on which they act.
+fn read_field(
+    reader: &Reader<'_>,
+    name: &str,
+    node: NodeId,
+    parameters: &Parameters,
+    mechanism: &mut Mechanism,
+) -> Result<(), ProblemError> {
+    let place = reader.place_of("force");
+    let texts = reader.texts("force")?.unwrap_or_default();
+    let &[x, y, z] = texts.as_slice() else {
+        return Err(place.error("expected three formulas: the components along x, y and z"));
+    };
+    let at: Option<[f64; 3]> = reader.vector("at")?;
+    reader.finish()?;
+    let names = ["x", "y", "z"].map(str::to_owned);
+    let scope = Scope::new(&names, parameters).map_err(|e| place.error(e.message))?;
+    let law =
+        FormulaForce::of_rates(&[(0, x), (1, y), (2, z)], &scope).map_err(|e| place.formula(&e))?;
+    let refuse = |e| refused(reader.place(), &e);
+    let gauges = mechanism.point_gauges(name, node, at).map_err(refuse)?;
+    let force =
+        GaugeForce::new(gauges.to_vec(), Arc::new(law)).map_err(|e| place.error(e.to_string()))?;
+    mechanism.add_force(name, Arc::new(force)).map_err(refuse)
 }

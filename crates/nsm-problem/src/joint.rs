@@ -181,10 +181,10 @@ fn read_joint(
         _ => JointKind::Spherical,
     };
     let joint = mechanism.add_joint(name, pair, ends, at, axis).map_err(refuse)?;
-    let mut rate = if reader.is_number("rate") {
-        reader.number("rate")?.map(|rate| vec![rate])
-    } else {
+    let mut rate = if reader.is_list("rate") {
         reader.numbers("rate")?
+    } else {
+        reader.number("rate")?.map(|rate| vec![rate])
     };
     match kind {
         Type::Universal => {
@@ -302,10 +302,10 @@ fn per_freedom(
     key: &'static str,
     freedoms: usize,
 ) -> Result<Vec<f64>, ProblemError> {
-    let values = if reader.is_number(key) {
-        reader.number(key)?.map(|x| vec![x])
-    } else {
+    let values = if reader.is_list(key) {
         reader.numbers(key)?
+    } else {
+        reader.number(key)?.map(|x| vec![x])
     };
     let values = values.unwrap_or_default();
     counted(reader, key, values.len(), freedoms)?;

@@ -31,6 +31,7 @@ mod contact;
 mod coordinates;
 mod curve;
 mod element;
+mod equality;
 mod error;
 mod expect;
 mod family;
@@ -49,6 +50,7 @@ mod picture;
 mod read;
 mod reader;
 mod record;
+mod repeat;
 mod result;
 mod rewrite;
 mod rigid;
@@ -201,9 +203,14 @@ impl Problem {
         if let Some(model) = &model {
             inherit::complete(table.get_mut(), model.get_ref());
         }
-        let root = table.get_ref();
         let notes = RefCell::default();
         let source = Source { text, notes: &notes };
+        let parameters = {
+            let reader = Reader::new(source, table.get_ref(), "", 0);
+            coordinates::read_parameters(&reader)?
+        };
+        repeat::expand(table.get_mut(), source, &parameters)?;
+        let root = table.get_ref();
         let reader = Reader::new(source, root, "", 0);
         if reader.has("like") && model.is_none() {
             return Err(reader

@@ -12,6 +12,7 @@ use nsm_vi::rigid::{RigidState, RigidWorld};
 use super::account::word;
 use super::coordinates::read_parameters;
 use super::element::{read_load, read_spring};
+use super::equality::read_equalities;
 use super::flexible::read_beam;
 use super::joint::read_joints;
 use super::reader::Reader;
@@ -55,6 +56,7 @@ pub(crate) fn read_mechanism(
     let begin = reader.table("start")?.map_or(Ok(None), |start| start.number("t"))?.unwrap_or(0.0);
     mechanism = mechanism.starting_at(begin);
     let rated = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
+    read_equalities(reader, &parameters, &mut mechanism)?;
     for (i, table) in reader.tables("spring")?.iter().enumerate() {
         read_spring(table, i, &parameters, &mut mechanism)?;
     }

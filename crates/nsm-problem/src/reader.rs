@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::rewrite::entry;
 use super::{Place, ProblemError};
-use nsm_formula::{is_misspelt, nearest};
+use nsm_formula::{Scope, constant, is_misspelt, nearest};
 
 type Value<'t> = &'t Spanned<DeValue<'t>>;
 
@@ -22,7 +22,7 @@ pub(crate) struct Source<'t> {
 }
 
 impl Source<'_> {
-    fn line(self, offset: usize) -> usize {
+    pub(crate) fn line(self, offset: usize) -> usize {
         1 + self.text.bytes().take(offset).filter(|&b| b == b'\n').count()
     }
 }
@@ -252,6 +252,11 @@ impl<'t> Reader<'t> {
             .is_some_and(|v| v.get_ref().is_array())
     }
 
+    /// Whether the key holds a list.
+    pub(crate) fn is_list(&self, key: &'static str) -> bool {
+        self.value(key).is_some_and(|v| v.get_ref().is_array())
+    }
+
     /// Whether the key holds a single number.
     pub(crate) fn is_number(&self, key: &'static str) -> bool {
         self.value(key).is_some_and(|v| v.get_ref().is_float() || v.get_ref().is_integer())
@@ -388,6 +393,11 @@ fn number(value: Value<'_>, place: &Place) -> Result<f64, ProblemError> {
         DeValue::Integer(integer) => {
             i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(|i| i as f64)
         }
+        // A number may be written as a formula, such as `"sqrt(2)/2"`.
+        DeValue::String(text) => match constant(text, &Scope::default()) {
+            Ok(x) => Some(x),
+            Err(_) => return Err(wrong(value, "a number", place)),
+        },
         _ => return Err(wrong(value, "a number", place)),
     };
     match parsed {

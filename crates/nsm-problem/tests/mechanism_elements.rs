@@ -154,6 +154,196 @@ fn a_force_that_follows_the_body_pushes_it_along_itself() {
 }
 
 #[test]
+fn copies_are_what_is_written_out_by_hand() {
+    let hand = r#"
+        parameters = { l = 0.5 }
+        gravity = [0, 0, -9.81]
+        [[body]]
+        name = "link0"
+        mass = 1
+        inertia = [0.02, 0.05, 0.05]
+        position = [0.25, 0, 0]
+        [[body]]
+        name = "link1"
+        mass = 1
+        inertia = [0.02, 0.05, 0.05]
+        position = [0.75, 0, 0]
+        [[joint]]
+        name = "hinge0"
+        type = "revolute"
+        bodies = ["ground", "link0"]
+        at = [0, 0, 0]
+        axis = [0, 1, 0]
+        stiffness = 3
+        [[joint]]
+        name = "hinge1"
+        type = "revolute"
+        bodies = ["link0", "link1"]
+        at = [0.5, 0, 0]
+        axis = [0, 1, 0]
+        stiffness = 1.5
+        torque = "sin(2*t)"
+        [[run]]
+        method = "energy-momentum"
+        step = 0.01
+        end = 1
+    "#;
+    // Everything up to the second body.
+    let head = hand.split("[[body]]").take(2).collect::<Vec<_>>().join("[[body]]");
+    let repeated = format!(
+        r#"{head}
+        [[joint]]
+        name = "hinge0"
+        type = "revolute"
+        bodies = ["ground", "link0"]
+        at = [0, 0, 0]
+        axis = [0, 1, 0]
+        stiffness = "2 + 1"
+        [[repeat]]
+        count = 1
+        from = 1
+        index = "k"
+        [[repeat.body]]
+        name = "link{{k}}"
+        like = "link0"
+        position = ["l*(k + 0.5)", 0, 0]
+        [[repeat.joint]]
+        name = "hinge{{k}}"
+        type = "revolute"
+        bodies = ["link{{k - 1}}", "link{{k}}"]
+        at = ["l*k", 0, 0]
+        axis = [0, 1, 0]
+        stiffness = "3/(k + 1)"
+        torque = "sin((k + 1)*t)"
+        [[run]]
+        method = "energy-momentum"
+        step = 0.01
+        end = 1
+        "#
+    );
+    let (by_hand, copied) = (run(hand), run(&repeated));
+    for result in [&by_hand, &copied] {
+        assert!(number(result, "balance.deviation") < 1e-10);
+    }
+    assert_eq!(by_hand.recording.samples, copied.recording.samples);
+    for (text, expected) in [
+        (repeated.replace("count = 1", "count = -1"), "repeat"),
+        (repeated.replace("l*k\"", "l*j\""), "there is no `j`"),
+        (repeated.replace("repeat.joint", "repeat.run"), "`run` cannot be repeated"),
+        (repeated.replace("like = \"link0\"", "like = \"lnk0\""), "did you mean `link0`?"),
+    ] {
+        let found = message(&text);
+        assert!(found.contains(expected), "{expected}\n---\n{found}");
+    }
+}
+
+#[test]
+fn forces_by_velocity_equalities_by_formula_and_curved_beams() {
+    let drag = r#"
+        gravity = [0, 0, -9.81]
+        parameters = { c = 0.6 }
+        [[point_mass]]
+        name = "ball"
+        mass = 2
+        position = [0, 0, 0]
+        velocity = [3, 0, 0]
+        [[load]]
+        where = "ball"
+        force = ["-c*x_rate", "-c*y_rate", "-c*z_rate"]
+        [[run]]
+        method = "energy-momentum"
+        step = 0.001
+        end = 2
+    "#;
+    let result = run(drag);
+    let decay = (-0.6_f64 / 2.0 * 2.0).exp();
+    let p = [6.0 * decay, 0.0, -2.0 * 9.81 * 2.0 / 0.6 * (1.0 - decay)];
+    for (k, p) in p.iter().enumerate() {
+        let found = number(&result, &format!("final.bodies.ball.momentum[{k}]"));
+        assert!((found - p).abs() < 1e-5, "{found} {p}");
+    }
+    assert!(number(&result, "balance.deviation") < 1e-10);
+    // A ball on the parabola z = x²/2 in the plane y = 0, and a body whose rotation is tied to its place: it rolls on the line.
+    let bead = r#"
+        gravity = [0, 0, -9.81]
+        equality = { curve = "bead.z - bead.x^2/2", plane = "bead.y" }
+        [[point_mass]]
+        name = "bead"
+        mass = 2
+        position = [1, 0, 0.5]
+        [[run]]
+        method = "energy-momentum"
+        step = 0.001
+        end = 2
+    "#;
+    let result = run(bead);
+    assert!(number(&result, "energy.deviation") < 1e-10);
+    assert!(number(&result, "residual.position") < 1e-12);
+    let spin = r#"
+        equality = { fixed = "wheel.x", turn = "wheel.R[0][2]" }
+        [[body]]
+        name = "wheel"
+        mass = 2
+        inertia = [0.4, 0.5, 0.6]
+        angular_velocity = [0, 0, 3]
+        velocity = [0, 1, 0]
+        [[joint]]
+        name = "far"
+        type = "distance"
+        bodies = ["ground", "wheel"]
+        at = [[0, 0, -5], [0, 0, 0]]
+        rope = true
+        length = 100
+        [[run]]
+        method = "svci"
+        step = 0.01
+        end = 1
+    "#;
+    let result = run(spin);
+    assert!((number(&result, "final.bodies.wheel.position[1]") - 1.0).abs() < 1e-12);
+    assert!(message(&spin.replace("R[0][2]", "R[0][3]")).contains("i and j from 0 to 2"));
+    assert!(message(&spin.replace("wheel.x", "weel.x")).contains("there is no `weel_x`"));
+    // A quarter of a circle in nine nodes: free of stress where it is drawn, and at rest it stays.
+    let points: Vec<String> = (0..9)
+        .map(|k| (f64::from(k) * std::f64::consts::PI / 16.0).sin_cos())
+        .map(|(s, c)| format!("[{c:?}, 0, {s:?}]"))
+        .collect();
+    let arc = format!(
+        r#"
+        [[beam]]
+        name = "arc"
+        points = [{}]
+        GA = 1e4
+        EA = 1e4
+        EI1 = 20
+        EI2 = 20
+        GJ = 10
+        mass = 1
+        inertia = [0.01, 0.01]
+        [[joint]]
+        name = "clamp"
+        type = "fixed"
+        bodies = ["ground", "arc.start"]
+        at = [1, 0, 0]
+        [[load]]
+        where = "arc.end"
+        direction = [0, 1, 0]
+        value = "LOAD"
+        [[run]]
+        method = "energy-momentum"
+        step = 0.01
+        end = 0.5
+        "#,
+        points.join(", ")
+    );
+    let still = run(&arc.replace("LOAD", "0"));
+    assert!(number(&still, "energy.max").abs() < 1e-20);
+    let pushed = run(&arc.replace("LOAD", "t"));
+    assert!(number(&pushed, "balance.deviation") < 1e-10);
+    assert!(number(&pushed, "final.bodies.arc[8].position[1]") > 1e-3);
+}
+
+#[test]
 fn mistakes_are_named_with_what_to_do() {
     let spring = |keys: &str| {
         bar("", &format!("[[spring]]\nname = \"s\"\nbetween = [\"ground\", \"bar\"]\n{keys}"))

@@ -6,9 +6,9 @@ mod counting;
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
 use nsm_constraints::Rod as Bar;
 use nsm_constraints::multibody::{
-    Beam, End, Inertia, JointKind, Mechanism, Pose, SectionMass, SectionStiffness,
+    Beam, End, Inertia, JointKind, LineElement, Mechanism, Pose, SectionMass, SectionStiffness,
 };
-use nsm_model::{ContactLaw, Mass, State, Stepper, System};
+use nsm_model::{ContactLaw, Mass, State, Stepper, System, Wound};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
     Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Restitution, Svci,
@@ -119,6 +119,7 @@ fn rub() {
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn no_step_allocates() {
+    chains_with_springs();
     let q = Quadrature::Midpoint;
     let (pogo, start) = pogo(0.1, 1.0);
     count("pogo", &start, Gvi::new(0.1, Quadrature::Verlet).stepper(&pogo).unwrap(), 2000);
@@ -175,4 +176,39 @@ fn no_step_allocates() {
     let repredicted = Gvi { repredict: true, ..Gvi::new(0.01, q) };
     count("cradle", &start, Gvi::new(0.01, q).stepper(&cradle).unwrap(), 1000);
     count("cradle, repredicted", &start, repredicted.stepper(&cradle).unwrap(), 1000);
+}
+
+/// A chain of bars with springs and dampers in its hinges and along it, driven by a motor.
+fn sprung(links: usize) -> (System, State) {
+    let mut mechanism = Mechanism::new().with_gravity([0.0, 0.0, -9.81]).unwrap();
+    let mut before = End::Ground;
+    for k in 0..links {
+        let x = k as f64;
+        let inertia = Inertia::cuboid(1.0, [1.0, 0.3, 0.2]);
+        let bar =
+            mechanism.add_body(&format!("bar{k}"), inertia, Pose::at([x + 0.5, 0.0, 0.0])).unwrap();
+        let ends = [before, bar.into()];
+        let at = [x, 0.0, 0.0];
+        let hinge = mechanism
+            .add_joint(&format!("hinge{k}"), JointKind::Revolute, ends, at, [0.0, 1.0, 0.0])
+            .unwrap();
+        let angle = mechanism.counted_freedom(hinge, 0).unwrap();
+        mechanism.add_joint_spring(hinge, angle.clone(), 20.0, 0.1).unwrap();
+        mechanism.add_joint_damper(hinge, angle, 0.1).unwrap();
+        let spring = LineElement { length: None, stiffness: 5.0, damping: 0.2 };
+        let at = [[0.0, 0.0, 1.0], [x + 1.0, 0.0, 0.0]];
+        mechanism.add_spring(&format!("spring{k}"), [End::Ground, bar.into()], at, spring).unwrap();
+        before = bar.into();
+    }
+    System::of(&mechanism).unwrap()
+}
+
+/// Beside the others in one test: allocations are counted for the whole process.
+fn chains_with_springs() {
+    let (system, start) = sprung(4);
+    let h = 0.005;
+    let vi = Variational::new(h, Quadrature::Midpoint).stepper(&system).unwrap();
+    count("vi", &start, Wound::new(&system, vi, &start), 50);
+    let conserving = Conserving::new(h).stepper(&system).unwrap();
+    count("energy-momentum", &start, Wound::new(&system, conserving, &start), 50);
 }

@@ -108,6 +108,28 @@ impl Mechanism {
         self.add_force(name, Arc::new(force))
     }
 
+    /// The coordinates of a point in the world, as gauges; their rates are its velocity. The point is given in the world at the start.
+    ///
+    /// # Errors
+    /// An unknown node, a point of a particle elsewhere than where it is, numbers that are not finite.
+    pub fn point_gauges(
+        &self,
+        name: &str,
+        node: NodeId,
+        at: Option<[f64; 3]>,
+    ) -> Result<[Gauge; 3], MechanismError> {
+        let at = match at {
+            Some(at) => at,
+            None => self.known(name, node)?.pose.position,
+        };
+        let arm = self.arm(name, node.into(), at)?;
+        Ok(std::array::from_fn(|k| {
+            let mut along = [0.0; 3];
+            along[k] = 1.0;
+            Gauge::product(&arm, &Arm::fixed(along))
+        }))
+    }
+
     /// Adds the attraction $-\mu/r$ of the centres of two nodes or particles.
     ///
     /// # Errors
@@ -189,8 +211,8 @@ impl Mechanism {
         })
     }
 
-    /// A freedom of a joint whose angle goes on over turns: the mechanism counts them from now on, by a coordinate without inertia's
-    /// concern that rests within each step ([`System::wind`](https://docs.rs/nsm-model) moves it).
+    /// A freedom of a joint whose angle goes on over turns: the mechanism counts them from now on, in halves, by a
+    /// coordinate that rests within each step and is set anew after it.
     ///
     /// # Errors
     /// As for [`freedom`](Self::freedom).
