@@ -151,7 +151,7 @@ fn check_triangle(reader: &Reader<'_>, inertia: &Mat3) -> Result<(), ProblemErro
     }
     let moments = symmetric.symmetric_eigenvalues();
     let (largest, rest) = (moments.max(), moments.sum() - moments.max());
-    if largest > rest * (1.0 + DIGITS) {
+    if moments.min() > 0.0 && largest > rest * (1.0 + DIGITS) {
         return Err(reader.place_of("inertia").error(format!(
             "no body has this inertia: its largest principal moment {largest} exceeds the sum {rest} of the other two"
         )));
