@@ -90,7 +90,6 @@ fn largest_root(p: &[f64; 5]) -> Option<f64> {
     let bound = 1.0 + p[..4].iter().fold(0.0_f64, |a, c| a.max(c.abs() / lead));
     let value = |a: f64| p[0] + a * (p[1] + a * (p[2] + a * (p[3] + a * p[4])));
     let first = |a: f64| p[1] + a * (2.0 * p[2] + a * (3.0 * p[3] + a * 4.0 * p[4]));
-    let second = |a: f64| 2.0 * p[2] + a * (6.0 * p[3] + a * 12.0 * p[4]);
     // Extrema of the first derivative, then of the polynomial, from the right.
     let middle = -p[3] / (4.0 * p[4]);
     let half = middle * middle - p[2] / (6.0 * p[4]);
@@ -98,7 +97,6 @@ fn largest_root(p: &[f64; 5]) -> Option<f64> {
     if half > 0.0 {
         turns = [middle + half.sqrt(), middle - half.sqrt()];
     }
-    debug_assert!(turns[0].is_nan() || second(turns[0]).abs() < 1e-6 * bound * bound * lead);
     let mut extrema = [f64::NAN; 3];
     let mut right = bound;
     let mut found = 0;
