@@ -100,22 +100,29 @@ impl Probe for RigidProbe<'_> {
     }
 
     /// Momentum along an axis that neither gravity nor a plane pushes along, angular momentum about one that all of them are
-    /// parallel to; energies go from one form to the other.
+    /// parallel to, of bodies that meet no others and rub at no plane; energies go from one form to the other.
     fn conserved(&self) -> Vec<bool> {
         let gravity = self.world.gravity();
         let pushes =
             || std::iter::once(gravity).chain(self.world.planes().iter().map(Plane::normal));
         let across = |axis: usize| pushes().all(|f| f[axis] == 0.0);
         let parallel = |axis: usize| pushes().all(|f| (0..3).all(|k| k == axis || f[k] == 0.0));
-        let body = |b: &RigidBody| {
-            let free = !b.has_loads();
+        let n = self.world.bodies().len();
+        let rubs = |b: usize| {
+            let laws = (0..self.world.planes().len())
+                .filter_map(|p| self.world.law(b, n + p, ContactLaw::ELASTIC));
+            laws.into_iter().any(|law| law.friction > 0.0)
+        };
+        let alone = matches!(self.pairs, Pairs::None);
+        let body = |(index, b): (usize, &RigidBody)| {
+            let free = alone && !b.has_loads() && !rubs(index);
             let momentum = |axis| free && !b.is_pinned() && across(axis);
             let angular = |axis| free && parallel(axis);
             let [x, y, z] = [0, 1, 2].map(momentum);
             let [lx, ly, lz] = [0, 1, 2].map(angular);
             [x, y, z, lx, ly, lz, false, false]
         };
-        self.world.bodies().iter().flat_map(body).collect()
+        self.world.bodies().iter().enumerate().flat_map(body).collect()
     }
 
     fn gaps(&self) -> Vec<String> {
@@ -145,6 +152,8 @@ impl Probe for RigidProbe<'_> {
     fn measure(&mut self, state: &RigidState, out: &mut Measurement) {
         out.t = state.t;
         (out.kinetic, out.potential, out.position_residual) = (0.0, 0.0, 0.0);
+        // Directors are unit vectors.
+        out.position_scale = 1.0;
         out.invariants.clear();
         out.gaps.clear();
         for (index, (body, s)) in self.world.bodies().iter().zip(&state.bodies).enumerate() {
