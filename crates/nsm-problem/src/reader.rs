@@ -393,11 +393,13 @@ fn number(value: Value<'_>, place: &Place) -> Result<f64, ProblemError> {
         DeValue::Integer(integer) => {
             i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(|i| i as f64)
         }
-        // A number may be written as a formula, such as `"sqrt(2)/2"`.
-        DeValue::String(text) => match constant(text, &Scope::default()) {
-            Ok(x) => Some(x),
-            Err(_) => return Err(wrong(value, "a number", place)),
-        },
+        // A number may be written as a formula, such as `"sqrt(2)/2"`; one in quotes is a slip.
+        DeValue::String(text) if text.parse::<f64>().is_err() => {
+            match constant(text, &Scope::default()) {
+                Ok(x) => Some(x),
+                Err(_) => return Err(wrong(value, "a number", place)),
+            }
+        }
         _ => return Err(wrong(value, "a number", place)),
     };
     match parsed {

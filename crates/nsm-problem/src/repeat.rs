@@ -169,7 +169,7 @@ impl Copier<'_> {
         } else if FORMULAS.contains(&key) {
             Ok(self.put_index(&filled))
         } else {
-            Ok(format!("{:e}", self.number(&filled)?))
+            Ok(format!("({:e})", self.number(&filled)?))
         }
     }
 

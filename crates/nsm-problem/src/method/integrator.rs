@@ -127,8 +127,8 @@ impl Integrator for Variational {
 
 impl Integrator for Conserving {
     fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
-        let method = self.clone();
-        let make = move |step, _| Conserving { step, ..method.clone() }.stepper(system);
+        let method = *self;
+        let make = move |step, _| Conserving { step, ..method }.stepper(system);
         Ok(Box::new(Splitting::new(self.step, make)?))
     }
 }
