@@ -189,7 +189,8 @@ fn boxes_stand_on_each_other() {
         for (k, body) in state.bodies.iter().enumerate() {
             let expected = Vec3::new(0.0, 0.0, 0.2 + 0.4 * k as f64);
             assert!((body.pose.x - expected).norm() < 1e-12, "{k}: {}", body.pose.x);
-            assert!(body.gamma.norm() < 1e-12);
+            // Contact forces are solved to 1e-9 of what weight does in a step.
+            assert!(body.gamma.norm() < 1e-9 * 3.0 * G * 0.005, "{k}: {}", body.gamma);
         }
     }
 }

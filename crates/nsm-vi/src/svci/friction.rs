@@ -1,12 +1,12 @@
 //! Contacts that are held with friction: the two stages of a step, each one friction problem.
 //!
 //! Stage 1, from $(q, v)$ with the forces of the start and impulses $r$ of the contacts (normal and tangents at $q$):
-//! $$ v' = v + M^{-1}\bigl(\tfrac\tau2 f(q) + F\nu + J(q)^\top r\bigr), \qquad x = q + \tau v', \qquad
-//!    u = \bigl(g(x)/\tau,\\; J_T(q)\\,v'\bigr) \text{ and } r \text{ by Coulomb's law}, \qquad f(x) = 0 , $$
+//! $$ v\' = v + M^{-1}\bigl(\tfrac\tau2 f(q) + F\nu + J(q)^\top r\bigr), \qquad x = q + \tau v\', \qquad
+//!    u = \bigl(g(x)/\tau,\\; J_T(q)\\,v\'\bigr) \text{ and } r \text{ by Coulomb\'s law}, \qquad f(x) = 0 , $$
 //! solved by rounds: fly with the impulses so far, then find those that the end asks for, with $W = J P J^\top$ of the start.
-//! Stage 2, at $x$ with the forces there: the law holds for the **total** $R = r' + r_2$, $r'$ being $r$ carried to the frames at $x$ as
+//! Stage 2, at $x$ with the forces there: the law holds for the **total** $R = r\' + r_2$, $r\'$ being $r$ carried to the frames at $x$ as
 //! vectors of the world,
-//! $$ \text{FC3D}\bigl(W(x),\\; J(x)\\,v_1|_{r_2 = 0} - W(x)\\,r'\bigr) \to R . $$
+//! $$ \text{FC3D}\bigl(W(x),\\; J(x)\\,v_1|_{r_2 = 0} - W(x)\\,r\'\bigr) \to R . $$
 //! With the law on $r_2$ alone a landing would be two partial impacts with friction, split where the surface happens to lie in the step, and
 //! would not converge. For flat contacts the step is one plastic impact at fixed $W$ and cannot gain energy.
 //!
@@ -57,7 +57,7 @@ pub(crate) struct Friction {
     kicked: Vec<f64>,
     impulse: Vec<f64>,
     v: Vec<f64>,
-    /// The velocity $v'$ between the stages.
+    /// The velocity $v\'$ between the stages.
     between: Vec<f64>,
 }
 
@@ -354,7 +354,7 @@ impl Friction {
         Ok(())
     }
 
-    /// $M v' = p + J^\top r + F\nu - \tfrac\tau2 s$.
+    /// $M v\' = p + J^\top r + F\nu - \tfrac\tau2 s$.
     fn velocity_between(&mut self, kernel: &Kernel<'_>, tau: f64) {
         let left = &kernel.lagrangian.left;
         for ((out, p), s) in self.impulse.iter_mut().zip(&self.kicked).zip(left) {
