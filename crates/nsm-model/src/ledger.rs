@@ -98,6 +98,8 @@ pub struct Ledger {
     pub iterations: usize,
     /// Most Newton iterations in one step.
     pub most_iterations: usize,
+    /// Largest residual of the contact forces of a step.
+    pub contact_residual: f64,
     /// Steps that were taken in pieces, because they had no solution as a whole.
     pub split_steps: usize,
     /// Largest rise of the energy from any instant to a later one.
@@ -143,6 +145,7 @@ impl Ledger {
             projection: None,
             iterations: 0,
             most_iterations: 0,
+            contact_residual: 0.0,
             split_steps: 0,
             rise: 0.0,
             lowest_potential: first.potential,
@@ -164,6 +167,7 @@ impl Ledger {
         self.steps += 1;
         self.iterations += report.iterations;
         self.most_iterations = self.most_iterations.max(report.iterations);
+        self.contact_residual = larger(self.contact_residual, report.contact_residual);
         self.split_steps += usize::from(report.parts > 0);
         if let Some(change) = report.projected_energy {
             self.projected_energy += change;

@@ -57,6 +57,8 @@ pub struct StepReport {
     pub rounds: usize,
     /// Residual of the step's equations.
     pub residual: f64,
+    /// Residual of the contact forces, relative to the velocities that they act on, where they were solved for at all.
+    pub contact_residual: f64,
     /// Contacts that were held closed over the step.
     pub closed: usize,
     /// Energy that a projection of velocities after the step added, if there was one: $\Delta E_p$ of \[GO\] (16).

@@ -8,6 +8,7 @@
 //!   largest change of that gap in one step; a depth of more than a quarter of the widest opening that the step resolves, as where a light
 //!   body is squeezed and crosses its room in one step; and a depth that grew to twenty times its first value over a hundred steps in a row;
 //! - **crossed**: the same depth at a contact where no impact was ever booked: the method does not hold it;
+//! - **contacts**: contact forces of a step whose residual is above $10^{-6}$ of the velocities that they act on;
 //! - **position residual**: an equality that is off by more than a hundredth of the positions that enter it;
 //! - **velocity residual**: a rate of an equality of more than a tenth of the speeds that enter it.
 
@@ -27,6 +28,8 @@ const DEEP: f64 = 3.0;
 const COARSE: f64 = 0.25;
 /// Steps in a row, and growth of the depth over them.
 const SINKING: (usize, f64) = (100, 20.0);
+/// Residual of contact forces, relative to the velocities that they act on.
+const UNSOLVED: f64 = 1e-6;
 /// Residual on position level, as a fraction of the positions that enter it.
 const APART: f64 = 0.01;
 /// Residual on velocity level, as a fraction of the speeds that enter it.
@@ -76,6 +79,11 @@ pub enum Warning {
         /// How deep, in the units of the gap.
         depth: f64,
     },
+    /// Contact forces were taken that do not solve their equations.
+    ContactForces {
+        /// Largest residual, relative to the velocities that they act on.
+        residual: f64,
+    },
     /// Positions have left the equality constraints.
     PositionResidual {
         /// Largest value of an equality.
@@ -94,8 +102,8 @@ pub enum Warning {
 
 impl Warning {
     /// Every [kind](Self::kind) there is.
-    pub const KINDS: [&'static str; 6] =
-        ["energy", "penetration", "sinking", "crossed", "position", "velocity"];
+    pub const KINDS: [&'static str; 7] =
+        ["energy", "penetration", "sinking", "crossed", "contacts", "position", "velocity"];
 
     /// One word for it, the same in all releases.
     pub fn kind(&self) -> &'static str {
@@ -104,6 +112,7 @@ impl Warning {
             Self::Penetration { .. } | Self::Coarse { .. } => "penetration",
             Self::Sinking { .. } => "sinking",
             Self::Crossed { .. } => "crossed",
+            Self::ContactForces { .. } => "contacts",
             Self::PositionResidual { .. } => "position",
             Self::VelocityResidual { .. } => "velocity",
         }
@@ -116,6 +125,7 @@ impl Warning {
             Self::Penetration { depth, reach, .. } => depth / reach,
             Self::Coarse { depth, opening, .. } => depth / opening,
             Self::Sinking { depth, .. } | Self::Crossed { depth, .. } => *depth,
+            Self::ContactForces { residual } => *residual,
             Self::PositionResidual { residual, size } => residual / size,
             Self::VelocityResidual { residual, speed } => residual / speed,
         }
@@ -145,6 +155,10 @@ impl fmt::Display for Warning {
                 f,
                 "`{contact}` was crossed by {depth:.3e} without an impact: this method does not hold it; take one that does, such as gvi"
             ),
+            Self::ContactForces { residual } => write!(
+                f,
+                "contact forces are solved to {residual:.3e} only, relative to the velocities that they act on: redundant or jammed contacts; take a smaller step, or less friction, and do not trust the forces"
+            ),
             Self::PositionResidual { residual, size } => write!(
                 f,
                 "positions leave the equality constraints: one is off by {residual:.3e} where positions are {size:.3e}: take a smaller step, or a method that holds constraints on position level"
@@ -165,6 +179,10 @@ impl Ledger {
         let size = self.contacts.iter().map(|c| c.size).fold(0.0, f64::max);
         for (contact, name) in self.contacts.iter().zip(self.gap_names()) {
             warnings.extend(contact.warning(name, ROUNDING * size));
+        }
+        if self.contact_residual > UNSOLVED {
+            let residual = self.contact_residual;
+            warnings.push(Warning::ContactForces { residual });
         }
         let (residual, size) = (self.position_residual, self.position_scale);
         if residual > APART * size {

@@ -141,6 +141,7 @@ pub(crate) fn summary(ledger: &Ledger, recording: &Recording, last: &Value) -> V
         "most_rounds": ledger.most_rounds,
         "iterations": ledger.iterations,
         "split_steps": ledger.split_steps,
+        "contact_residual": ledger.contact_residual,
         "energy": band(&ledger.energy),
         "event_energy_change": ledger.event_energy_change,
         "contact_work": ledger.contact_work,

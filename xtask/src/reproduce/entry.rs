@@ -125,7 +125,7 @@ impl Entry {
 
     /// Whether it is described in code, and opens with the paper's own statement.
     pub(crate) fn is_code(&self) -> bool {
-        !self.id.ends_with(".toml")
+        Path::new(&self.id).extension().is_none_or(|e| e != "toml")
     }
 
     /// How many of its claims came out how.

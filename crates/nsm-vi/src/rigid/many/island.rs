@@ -57,6 +57,8 @@ pub(super) struct Workshop {
     pub(super) booked: Booked,
     pub(super) iterations: usize,
     pub(super) residual: f64,
+    /// Worst residual of the contact forces that were taken.
+    pub(super) contact: f64,
     /// What is not known of the velocities of the last flight.
     pub(super) rounding: f64,
     pub(super) candidates: Vec<Candidate>,

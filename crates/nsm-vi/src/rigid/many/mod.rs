@@ -165,6 +165,7 @@ impl<'a> ManyStepper<'a> {
         self.workshop.memos.clear();
         self.workshop.iterations = 0;
         self.workshop.residual = 0.0;
+        self.workshop.contact = 0.0;
         self.speeds.copy_from_slice(&self.bounds);
         for b in 0..self.now.len() {
             match self.scene.fly(b, t, &self.now[b], h) {
@@ -333,6 +334,7 @@ impl<'a> ManyStepper<'a> {
         let workshop = &mut self.workshop;
         report.iterations += workshop.iterations;
         report.residual = report.residual.max(workshop.residual);
+        report.contact_residual = report.contact_residual.max(workshop.contact);
         report.closed = workshop.booked.held.len();
         self.events.clear();
         let heads = &workshop.booked.heads;

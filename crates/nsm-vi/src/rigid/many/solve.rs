@@ -24,9 +24,9 @@ impl Default for Solve {
             options: FrictionOptions {
                 tolerance: 1e-11,
                 // The quick methods reach rounding or nearly; what they leave is not worth the slow ones. Jammed contacts may have no better
-                // answer: it enters what it touches by the residual times the way of a step, and is reported.
+                // answer: it enters what it touches by the residual times the way of a step, and the run warns of it.
                 enough: 1e-6,
-                acceptable: 1e-2,
+                acceptable: 1e-3,
                 patient: false,
             },
         }

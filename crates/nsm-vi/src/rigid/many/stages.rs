@@ -155,6 +155,8 @@ impl Workshop {
             let floor = rounding.max(CONVERGED * speed.max(size)).max(3.0 * residual * size);
             let stalls = round > 8 && worst.0 > 0.5 * last && worst.0 <= ACCEPTED * speed;
             if worst.0 <= floor || stalls {
+                let left = if stalls { worst.0 / speed } else { 0.0 };
+                self.contact = self.contact.max(residual).max(left);
                 return Ok(());
             }
             if round + 1 == ROUNDS || !worst.0.is_finite() {
@@ -313,7 +315,9 @@ impl Workshop {
         self.lambda.clear();
         self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
         let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, self.rounding);
-        self.residual = self.residual.max(solved.map_err(|error| Trouble::Friction { error })?);
+        let residual = solved.map_err(|error| Trouble::Friction { error })?;
+        self.residual = self.residual.max(residual);
+        self.contact = self.contact.max(residual);
         for (k, row) in self.rows.iter().enumerate() {
             let total = &self.lambda[3 * k..3 * k + 3];
             let rest = row.vector(total) - row.impulse;
