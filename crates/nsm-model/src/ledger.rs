@@ -106,6 +106,8 @@ pub struct Ledger {
     pub rise: f64,
     /// Lowest potential energy.
     pub lowest_potential: f64,
+    /// Largest coordinate, or place of a body.
+    pub size: f64,
     /// Largest of the positions that enter the equalities.
     pub position_scale: f64,
     /// Largest of the speeds that enter the rates of the equalities.
@@ -149,6 +151,7 @@ impl Ledger {
             split_steps: 0,
             rise: 0.0,
             lowest_potential: first.potential,
+            size: 0.0,
             position_scale: 0.0,
             velocity_scale: 0.0,
             driven: false,
@@ -228,6 +231,7 @@ impl Ledger {
     fn constraints(&mut self, m: &Measurement) {
         self.position_residual = larger(self.position_residual, m.position_residual);
         self.velocity_residual = larger(self.velocity_residual, m.velocity_residual);
+        self.size = larger(self.size, m.size);
         self.position_scale = larger(self.position_scale, m.position_scale);
         self.velocity_scale = larger(self.velocity_scale, m.velocity_scale);
         for (i, &gap) in m.gaps.iter().enumerate() {

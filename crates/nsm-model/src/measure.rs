@@ -18,6 +18,8 @@ pub struct Measurement {
     pub invariants: Vec<f64>,
     /// The gaps, one per inequality.
     pub gaps: Vec<f64>,
+    /// Largest coordinate, or place of a body.
+    pub size: f64,
     /// Largest $|f_i(q)|$ over the equalities, those of the present mode included.
     pub position_residual: f64,
     /// Largest $\sum_k |\partial_k f_i|\\,|q|_\infty$ over the same: what the values are made of.
@@ -179,6 +181,7 @@ impl Probe for SystemProbe<'_> {
     fn measure(&mut self, state: &State, out: &mut Measurement) {
         let State { t, q, v, p, mode } = state;
         out.t = *t;
+        out.size = largest(q);
         out.kinetic = self.system.kinetic_energy(q, v);
         out.potential = self.system.potential().sum(q, *t);
         if *t > self.last {

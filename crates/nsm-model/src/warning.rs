@@ -5,7 +5,7 @@
 //!   warned of is a rise $\max_{s<t} E(t) - E(s)$ above half of the energy there is to exchange, $E_0 - \min V$, and a trend (least squares
 //!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide;
 //! - **penetration**: methods that capture impacts meet a contact up to one step late. Warned of is a depth of more than three times the
-//!   largest change of that gap in one step; a depth of more than a quarter of the widest opening that the step resolves, as where a light
+//!   largest change of that gap in one step; a depth of more than the widest opening that the step resolves, as where a light
 //!   body is squeezed and crosses its room in one step; and a depth that grew to twenty times its first value over a hundred steps in a row;
 //! - **crossed**: the same depth at a contact where no impact was ever booked: the method does not hold it;
 //! - **contacts**: contact forces of a step whose residual is above $10^{-6}$ of the velocities that they act on;
@@ -22,10 +22,12 @@ const RISE: f64 = 0.5;
 const TREND: f64 = 0.1;
 /// What rounding makes of the energy, as a fraction of its size.
 const ROUNDING: f64 = 1e-9;
+/// What rounding makes of a gap, as a fraction of the places that enter it.
+const PLACES: f64 = 1e-12;
 /// Depth, in changes of the gap over one step.
 const DEEP: f64 = 3.0;
-/// Depth, as a fraction of the widest opening that the step resolves.
-const COARSE: f64 = 0.25;
+/// Depth, in widest openings that the step resolves.
+const COARSE: f64 = 1.0;
 /// Steps in a row, and growth of the depth over them.
 const SINKING: (usize, f64) = (100, 20.0);
 /// Residual of contact forces, relative to the velocities that they act on.
@@ -54,7 +56,7 @@ pub enum Warning {
         /// The largest change of the gap in one step.
         reach: f64,
     },
-    /// A contact was penetrated by a good part of the room that it ever had: the step does not resolve the motion there.
+    /// A contact was penetrated by more than the room that it ever had: the step does not resolve the motion there.
     Coarse {
         /// Its name.
         contact: String,
@@ -177,8 +179,9 @@ impl Ledger {
         let mut warnings = Vec::new();
         warnings.extend(self.energy_warning());
         let size = self.contacts.iter().map(|c| c.size).fold(0.0, f64::max);
+        let noise = (ROUNDING * size).max(PLACES * self.size);
         for (contact, name) in self.contacts.iter().zip(self.gap_names()) {
-            warnings.extend(contact.warning(name, ROUNDING * size));
+            warnings.extend(contact.warning(name, noise));
         }
         if self.contact_residual > UNSOLVED {
             let residual = self.contact_residual;

@@ -97,7 +97,7 @@ fn a_contact_crossed_from_side_to_side_in_one_step_is_seen_whatever_its_speed() 
         };
         let run = |steps: i32| ledger((0..steps).map(|k| (instant(1.0, 0.0, gap(k)), k > 19)));
         assert_eq!(kinds(&run(25)), [] as [&str; 0]);
-        let warnings = run(60).warnings();
+        let warnings = run(90).warnings();
         assert!(matches!(&warnings[..], [Warning::Coarse { .. }]), "{warnings:?}");
         assert_eq!(warnings[0].kind(), "penetration");
     }

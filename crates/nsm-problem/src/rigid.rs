@@ -42,6 +42,10 @@ pub(crate) fn read_world(
                 body.name()
             )));
         }
+        if body.shape().is_none() && !world.planes().is_empty() {
+            let what = format!("`{}` has no shape, and passes through the planes", body.name());
+            table.note("name", &what);
+        }
     }
     if contacts.said {
         let (classes, laws) = contacts.classes(&names);

@@ -60,10 +60,7 @@ pub(crate) fn chapters(index: &str, entries: &mut [Entry]) -> Vec<Chapter> {
     }
     for line in chapters.iter().filter(|c| !c.is_paper).flat_map(|c| &c.lines) {
         for &i in &line.entries {
-            let claims = entries[i].claims.iter_mut();
-            claims
-                .filter(|c| c.status == Status::Reproduced)
-                .for_each(|c| c.status = Status::Beyond);
+            entries[i].claims.iter_mut().for_each(|c| c.status = Status::Beyond);
         }
     }
     chapters

@@ -16,6 +16,8 @@ use super::index::{Chapter, Counts, Line, sum};
 const SCRIPT: &str = include_str!("report.js");
 /// Numbers of all films of one experiment.
 const FILM: usize = 9_000;
+/// Most panels of one experiment: figures come first, then energy and motion; `nsm run` draws all of them.
+const PANELS: usize = 8;
 /// Letters of the figures in a line; all of them stand behind it.
 const SHORT: usize = 140;
 
@@ -209,8 +211,9 @@ fn section(html: &mut String, entry: &Entry) {
     if let Some(figure) = viewer::figure(&entry.scenes, FILM_CAPTION, FILM) {
         html.push_str(&figure);
     }
-    let _ =
-        write!(html, "<div class=\"plots\">{}</div>", panels(&entry.curves, &entry.axes).concat());
+    let mut panels = panels(&entry.curves, &entry.axes);
+    panels.truncate(PANELS);
+    let _ = write!(html, "<div class=\"plots\">{}</div>", panels.concat());
     if !entry.ledger.is_empty() {
         let _ = write!(
             html,

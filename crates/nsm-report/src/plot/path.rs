@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Largest distance of a point that is left out from the line drawn instead, in units of the plot.
-const TOLERANCE: f64 = 0.3;
+const TOLERANCE: f64 = 0.5;
 
 /// The `d` attribute of a path; the pen is lifted over points that cannot be drawn.
 pub(super) fn path(points: impl Iterator<Item = Option<[f64; 2]>>) -> String {

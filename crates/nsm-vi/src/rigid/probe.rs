@@ -153,10 +153,11 @@ impl Probe for RigidProbe<'_> {
         out.t = state.t;
         (out.kinetic, out.potential, out.position_residual) = (0.0, 0.0, 0.0);
         // Directors are unit vectors.
-        out.position_scale = 1.0;
+        (out.position_scale, out.size) = (1.0, 0.0);
         out.invariants.clear();
         out.gaps.clear();
         for (index, (body, s)) in self.world.bodies().iter().zip(&state.bodies).enumerate() {
+            out.size = out.size.max(s.pose.x.amax() + body.radius());
             let rotational = body.rotational_energy(s);
             let translational = body.translational_energy(s);
             let potential = body.potential_energy(self.world.gravity(), state.t, &s.pose);
