@@ -129,8 +129,11 @@ fn row(html: &mut String, chapter: &Chapter, line: &Line, entries: &[Entry], num
         || of[0].claims.first().map_or(of[0].title.as_str(), |c| c.what.as_str()),
         |e| e.title.as_str(),
     );
-    let figures = of.iter().find(|e| e.is_code() && !e.claims.is_empty()).unwrap_or(&of[0]);
-    let figures = figures.claims.first().map_or("", |c| c.figures.as_str());
+    let entry = of.iter().find(|e| e.is_code() && !e.claims.is_empty()).unwrap_or(&of[0]);
+    let figures = entry.claims.first().map_or(String::new(), |c| {
+        // Figures of files carry their names.
+        if entry.is_code() { format!("{}: {}", c.what, c.figures) } else { c.figures.clone() }
+    });
     let _ = write!(
         html,
         "<tr data-chapter=\"{}\" data-verdicts=\"{}\"><td><a href=\"#line-{number}\">{}</a></td><td>{}</td><td class=\"figures\">{}</td><td>{}</td></tr>",
@@ -138,7 +141,7 @@ fn row(html: &mut String, chapter: &Chapter, line: &Line, entries: &[Entry], num
         words.join(" "),
         escape(&line.place),
         escape(stated),
-        escape(&unbroken(&short(figures))),
+        escape(&unbroken(&short(&figures))),
         badges(&counts)
     );
 }
