@@ -173,6 +173,10 @@ impl Field for Affine {
     fn is_affine(&self) -> bool {
         true
     }
+
+    fn affine(&self) -> Option<Affine> {
+        Some(self.clone())
+    }
 }
 
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<(), ConstraintError> {

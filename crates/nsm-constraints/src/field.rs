@@ -10,6 +10,8 @@
 
 use std::sync::Arc;
 
+use crate::Affine;
+
 /// A smooth scalar function $\varphi(q, t)$ of the coordinates listed in its block.
 ///
 /// All methods receive the *whole* coordinate vector and pick their own entries from it; derivatives
@@ -59,6 +61,11 @@ pub trait Field: Send + Sync {
         false
     }
 
+    /// The same function as an [`Affine`], if it is one and does not depend on time; bundles evaluate such rows together.
+    fn affine(&self) -> Option<Affine> {
+        None
+    }
+
     /// Whether the function depends on time explicitly.
     fn is_rheonomic(&self) -> bool {
         false
@@ -104,6 +111,9 @@ macro_rules! behind_a_pointer {
             }
             fn is_affine(&self) -> bool {
                 (**self).is_affine()
+            }
+            fn affine(&self) -> Option<Affine> {
+                (**self).affine()
             }
             fn is_rheonomic(&self) -> bool {
                 (**self).is_rheonomic()

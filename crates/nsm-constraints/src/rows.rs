@@ -45,11 +45,10 @@ enum RunKind {
 }
 
 impl RunKind {
-    fn of(field: &dyn Any) -> Self {
-        if let Some(rod) = field.downcast_ref::<Rod>().and_then(PlaneRod::new) {
-            Self::Rod(rod)
-        } else {
-            field.downcast_ref::<Affine>().map_or(Self::Any, |affine| Self::Affine(affine.clone()))
+    fn of(field: &(impl Field + 'static)) -> Self {
+        match (field as &dyn Any).downcast_ref::<Rod>().and_then(PlaneRod::new) {
+            Some(rod) => Self::Rod(rod),
+            None => field.affine().map_or(Self::Any, Self::Affine),
         }
     }
 }
@@ -100,7 +99,8 @@ impl Rows {
         name: impl Into<String>,
         field: Box<dyn Field>,
     ) -> Result<(), ConstraintError> {
-        self.append(name.into(), field, RunKind::Any)
+        let run = field.affine().map_or(RunKind::Any, RunKind::Affine);
+        self.append(name.into(), field, run)
     }
 
     fn append(

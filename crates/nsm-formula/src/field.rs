@@ -1,6 +1,6 @@
 //! Formulas as [`Field`]s, [`Force`]s and tracked quantities.
 
-use nsm_constraints::Field;
+use nsm_constraints::{Affine, Field};
 use nsm_model::{Force, Invariant};
 
 use super::graph::Graph;
@@ -16,7 +16,10 @@ pub struct FormulaField {
     gradient: Tape,
     /// Lower triangle of the block, row by row.
     hessian: Tape,
-    affine: bool,
+    /// Whether the slope is the same everywhere.
+    steady: bool,
+    /// The formula as $a \cdot x + d$, if it is that and does not contain `t`: two products instead of a list of operations.
+    affine: Option<Affine>,
     /// Derivatives by time, if the formula contains `t`.
     rheonomic: Option<Rheonomic>,
 }
@@ -46,7 +49,8 @@ impl FormulaField {
         }
         // Not "second derivatives vanish": those of |x|, min and floor do, and their slope still changes.
         let steady = |&id: &_| coordinates.iter().all(|&j| !graph.depends_on(id, j));
-        let affine = first.iter().all(steady);
+        let steady = first.iter().all(steady);
+        let polynomial = graph.is_polynomial(root);
         let rheonomic = graph.depends_on(root, n).then(|| {
             let rate = graph.derivative(root, n);
             let rate_gradient: Vec<_> = first.iter().map(|&id| graph.derivative(id, n)).collect();
@@ -57,15 +61,21 @@ impl FormulaField {
                 second_rate: Tape::compile(&graph, &[second_rate]),
             }
         });
-        Ok(Self {
+        let mut field = Self {
             dimension: n,
             value: Tape::compile(&graph, &[root]),
             gradient: Tape::compile(&graph, &first),
             hessian: Tape::compile(&graph, &second),
             coordinates,
-            affine,
+            steady,
+            affine: None,
             rheonomic,
-        })
+        };
+        if steady && polynomial && field.rheonomic.is_none() {
+            // A polynomial of constant slope is its tangent anywhere; numbers that overflow there stay a list of operations.
+            field.affine = Affine::tangent(&field, &vec![0.0; n], 0.0).ok();
+        }
+        Ok(field)
     }
 
     fn input<'a>(&self, q: &'a [f64], t: f64) -> impl Fn(usize) -> f64 + use<'a> {
@@ -80,7 +90,10 @@ impl Field for FormulaField {
     }
 
     fn value(&self, q: &[f64], t: f64) -> f64 {
-        self.value.value(self.input(q, t))
+        match &self.affine {
+            Some(affine) => affine.value(q, t),
+            None => self.value.value(self.input(q, t)),
+        }
     }
 
     fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
@@ -103,7 +116,11 @@ impl Field for FormulaField {
     }
 
     fn is_affine(&self) -> bool {
-        self.affine
+        self.steady
+    }
+
+    fn affine(&self) -> Option<Affine> {
+        self.affine.clone()
     }
 
     fn is_rheonomic(&self) -> bool {

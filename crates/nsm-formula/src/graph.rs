@@ -257,6 +257,18 @@ impl Graph {
         id
     }
 
+    /// Whether the expression is a polynomial as it is written: sums and products, and quotients by constants.
+    pub(crate) fn is_polynomial(&self, root: Id) -> bool {
+        self.reachable(&[root]).into_iter().all(|id| match self.nodes[id] {
+            Node::Constant(_) | Node::Variable(_) | Node::Unary(Unary::Negate, _) => true,
+            Node::Unary(f, _) => matches!(f, Unary::Integer(n) if n > 0),
+            Node::Binary(Binary::Divide, _, b) => self.as_constant(b).is_some(),
+            Node::Binary(f, ..) => {
+                matches!(f, Binary::Add | Binary::Subtract | Binary::Multiply)
+            }
+        })
+    }
+
     /// Whether the expression contains the variable.
     pub(crate) fn depends_on(&self, id: Id, slot: usize) -> bool {
         self.reachable(&[id]).into_iter().any(|i| self.nodes[i] == Node::Variable(slot))

@@ -4,9 +4,14 @@ use std::cell::RefCell;
 
 use super::graph::{Binary, Graph, Id, Node, Unary};
 
+/// An operation on registers; the commonest have a place of their own, so that one branch decides.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Load(usize),
+    Add(usize, usize),
+    Subtract(usize, usize),
+    Multiply(usize, usize),
+    Square(usize),
     Unary(Unary, usize),
     Binary(Binary, usize, usize),
 }
@@ -41,7 +46,11 @@ impl Tape {
             let step = match graph.node(id) {
                 Node::Constant(_) => continue,
                 Node::Variable(slot) => Step::Load(slot),
+                Node::Unary(Unary::Integer(2), a) => Step::Square(register[a]),
                 Node::Unary(f, a) => Step::Unary(f, register[a]),
+                Node::Binary(Binary::Add, a, b) => Step::Add(register[a], register[b]),
+                Node::Binary(Binary::Subtract, a, b) => Step::Subtract(register[a], register[b]),
+                Node::Binary(Binary::Multiply, a, b) => Step::Multiply(register[a], register[b]),
                 Node::Binary(f, a, b) => Step::Binary(f, register[a], register[b]),
             };
             register[id] = constants.len() + steps.len();
@@ -57,15 +66,22 @@ impl Tape {
         mut output: impl FnMut(usize, f64),
     ) {
         REGISTERS.with_borrow_mut(|registers| {
-            registers.clear();
-            registers.extend_from_slice(&self.constants);
-            for step in &self.steps {
-                let value = match *step {
+            let first = self.constants.len();
+            if registers.len() < first + self.steps.len() {
+                registers.resize(first + self.steps.len(), 0.0);
+            }
+            let registers = &mut registers[..first + self.steps.len()];
+            registers[..first].copy_from_slice(&self.constants);
+            for (i, step) in self.steps.iter().enumerate() {
+                registers[first + i] = match *step {
                     Step::Load(slot) => input(slot),
+                    Step::Add(a, b) => registers[a] + registers[b],
+                    Step::Subtract(a, b) => registers[a] - registers[b],
+                    Step::Multiply(a, b) => registers[a] * registers[b],
+                    Step::Square(a) => registers[a] * registers[a],
                     Step::Unary(f, a) => f.apply(registers[a]),
                     Step::Binary(f, a, b) => f.apply(registers[a], registers[b]),
                 };
-                registers.push(value);
             }
             for (i, &register) in self.outputs.iter().enumerate() {
                 output(i, registers[register]);

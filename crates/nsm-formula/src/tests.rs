@@ -110,6 +110,15 @@ fn structure_is_detected() {
     let affine = FormulaField::new("k*(x - l) + 2*z", &scope()).unwrap();
     assert!(affine.is_affine() && !affine.is_rheonomic());
     assert_eq!(affine.coordinates(), [0, 2]);
+    // The affine form is the same function; what only has a constant slope almost everywhere is none.
+    let q = [0.7, -3.0, 1.9];
+    let form = affine.affine().unwrap();
+    let expected = 2.0 * q[2] + value("k*(x - l)", q);
+    assert!((form.value(&q, 0.0) - expected).abs() <= 1e-15 * (1.0 + expected.abs()));
+    assert_eq!(affine.value(&q, 0.0), form.value(&q, 0.0));
+    for text in ["floor(x) + x", "x + t", "x*y", "x + abs(y)", "x/y"] {
+        assert!(FormulaField::new(text, &scope()).unwrap().affine().is_none(), "{text}");
+    }
     let constant = FormulaField::new("0", &scope()).unwrap();
     assert!(constant.coordinates().is_empty() && constant.is_affine());
 }

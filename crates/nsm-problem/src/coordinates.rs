@@ -15,23 +15,44 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
     let place = reader.place();
     let fail = |e: SystemError| place.system(&e);
     let mut system = System::new(mass).with_names(&coordinates).map_err(fail)?;
-    for (i, text) in potential_terms(reader)?.iter().enumerate() {
-        let place = reader.place_of("potential");
-        let field = FormulaField::new(text, &scope).map_err(|e| place.formula(&e))?;
-        // One term is `potential`, several are counted.
-        let name = if i == 0 { "potential".to_owned() } else { format!("potential[{i}]") };
-        system = system.with_potential(&name, field).map_err(fail)?;
-    }
-    if let Some(force) = read_force(reader, &coordinates, &scope)? {
-        system = system.with_force(force).map_err(fail)?;
-    }
-    for (name, field, _) in fields(reader, "equality", &scope)? {
+    for (name, field, _) in fields(reader, "equality", &scope, as_written)? {
         system = system.with_equality(&name, field).map_err(fail)?;
     }
     if let Some(switching) = read_switching(reader, &coordinates, &scope)? {
         system = system.with_switching(switching).map_err(fail)?;
     }
-    for (name, field, _) in fields(reader, "inequality", &scope)? {
+    read_terms(reader, &scope, as_written, system)
+}
+
+/// How the names in a formula become those of its scope.
+pub(crate) type Spelling = fn(&str, &Place) -> Result<String, ProblemError>;
+
+/// Formulas of coordinates know them by their names.
+fn as_written(text: &str, _: &Place) -> Result<String, ProblemError> {
+    Ok(text.to_owned())
+}
+
+/// Adds what the formulas of `[system]` say besides its equalities: potential, forces, inequalities with their tangents, invariants.
+pub(crate) fn read_terms(
+    reader: &Reader<'_>,
+    scope: &Scope,
+    plain: Spelling,
+    mut system: System,
+) -> Result<System, ProblemError> {
+    let place = reader.place();
+    let fail = |e: SystemError| place.system(&e);
+    for (i, text) in potential_terms(reader)?.iter().enumerate() {
+        let place = reader.place_of("potential");
+        let text = plain(text, &place)?;
+        let field = FormulaField::new(&text, scope).map_err(|e| place.formula(&e))?;
+        // One term is `potential`, several are counted.
+        let name = if i == 0 { "potential".to_owned() } else { format!("potential[{i}]") };
+        system = system.with_potential(&name, field).map_err(fail)?;
+    }
+    if let Some(force) = read_force(reader, scope, plain)? {
+        system = system.with_force(force).map_err(fail)?;
+    }
+    for (name, field, _) in fields(reader, "inequality", scope, plain)? {
         system = system.with_inequality(&name, field).map_err(fail)?;
     }
     for (name, formulas, place) in reader.text_lists("tangent")? {
@@ -48,13 +69,16 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
             );
             return Err(place.error(message));
         }
-        let tangent = FormulaTangent::new(&formulas, &scope).map_err(|e| place.formula(&e))?;
+        let formulas =
+            formulas.iter().map(|text| plain(text, &place)).collect::<Result<Vec<String>, _>>()?;
+        let formulas: Vec<&str> = formulas.iter().map(String::as_str).collect();
+        let tangent = FormulaTangent::new(&formulas, scope).map_err(|e| place.formula(&e))?;
         system = system.with_tangent(gap, tangent).map_err(fail)?;
     }
     for (name, entry, place) in reader.entries("invariants")? {
-        let text = formula_text(entry);
+        let text = plain(&formula_text(entry), &place)?;
         system =
-            system.with_invariant(quantity(&name, &text, &scope).map_err(|e| place.formula(&e))?);
+            system.with_invariant(quantity(&name, &text, scope).map_err(|e| place.formula(&e))?);
     }
     Ok(system)
 }
@@ -92,13 +116,14 @@ pub(crate) fn fields(
     reader: &Reader<'_>,
     key: &'static str,
     scope: &Scope,
+    plain: Spelling,
 ) -> Result<Vec<(String, FormulaField, Place)>, ProblemError> {
     reader
         .entries(key)?
         .into_iter()
         .map(|(name, entry, place)| {
-            let field =
-                FormulaField::new(&formula_text(entry), scope).map_err(|e| place.formula(&e))?;
+            let text = plain(&formula_text(entry), &place)?;
+            let field = FormulaField::new(&text, scope).map_err(|e| place.formula(&e))?;
             Ok((name, field, place))
         })
         .collect()
@@ -170,7 +195,7 @@ fn read_switching(
 
 fn read_rows(reader: &Reader<'_>, scope: &Scope) -> Result<Rows, ProblemError> {
     let mut rows = Rows::new(scope.dimension());
-    for (name, field, place) in fields(reader, "equality", scope)? {
+    for (name, field, place) in fields(reader, "equality", scope, as_written)? {
         rows.push(name, field).map_err(|e| place.error(e.to_string()))?;
     }
     Ok(rows)
@@ -189,7 +214,7 @@ pub(crate) fn read_parameters(reader: &Reader<'_>) -> Result<Vec<(String, f64)>,
     Ok(known.parameters().to_vec())
 }
 
-fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, ProblemError> {
+pub(crate) fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, ProblemError> {
     let place = reader.place_of("mass");
     let (mass, size) = if reader.is_matrix("mass") {
         let rows = reader.require("mass", reader.matrix("mass")?, "")?;
@@ -212,12 +237,14 @@ fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, ProblemError
 
 fn read_force(
     reader: &Reader<'_>,
-    coordinates: &[String],
     scope: &Scope,
+    plain: Spelling,
 ) -> Result<Option<FormulaForce>, ProblemError> {
     let mut components = Vec::new();
     let mut first = None;
+    let coordinates = scope.coordinates();
     for (name, entry, place) in reader.entries("force")? {
+        let name = plain(&name, &place)?;
         let Some(i) = coordinates.iter().position(|c| *c == name) else {
             let hint = nsm_formula::nearest(&name, coordinates.iter().map(String::as_str))
                 .map(|n| format!(", did you mean `{n}`?"));
@@ -225,7 +252,7 @@ fn read_force(
                 place.error(format!("there is no coordinate `{name}`{}", hint.unwrap_or_default()))
             );
         };
-        let text = formula_text(entry);
+        let text = plain(&formula_text(entry), &place)?;
         // Each formula is tried alone first, so that a mistake is reported at its own line.
         FormulaForce::new(&[(i, &text)], scope).map_err(|e| place.formula(&e))?;
         first.get_or_insert(place);

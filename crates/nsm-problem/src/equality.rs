@@ -38,7 +38,7 @@ pub(crate) fn read_equalities(
 }
 
 /// The formula with names of coordinates that are single words: `crank.R[0][2]` is `crank_d3x`.
-fn plain(text: &str, place: &Place) -> Result<String, ProblemError> {
+pub(crate) fn plain(text: &str, place: &Place) -> Result<String, ProblemError> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(dot) = rest.find('.') {

@@ -3,7 +3,7 @@
 use super::across::{across, all_made, named_runs, names, unknown};
 use super::reader::Reader;
 use super::{Place, ProblemError, Run, RunResult};
-use crate::Status;
+use crate::{Origin, Status};
 use nsm_formula::Condition;
 
 /// What must come out.
@@ -17,6 +17,8 @@ pub struct Expectation {
     pub check: Condition,
     /// How the outcome relates to the source's statement.
     pub status: Status,
+    /// Where the expected number comes from, if the file or the status says.
+    pub origin: Option<Origin>,
     /// What was chosen, or why it differs.
     pub note: String,
     /// Runs and families that the condition names by `runs.NAME`.
@@ -39,6 +41,8 @@ pub struct Verdict {
     pub figures: Vec<(String, f64)>,
     /// How the outcome relates to the source's statement.
     pub status: Status,
+    /// Where the expected number comes from, if the file or the status says.
+    pub origin: Option<Origin>,
     /// What was chosen, or why it differs.
     pub note: String,
 }
@@ -60,11 +64,14 @@ impl Expectation {
         let check = Condition::new(text, &known).map_err(|e| place.formula(&e))?;
         let named = named_runs(&check.names(), runs, &place)?;
         let words = Status::ALL.map(|s| (s.word(), s));
+        let status = reader.choice("status", &words)?.unwrap_or(Status::Reproduced);
+        let origins = Origin::ALL.map(|o| (o.word(), o));
         let expectation = Self {
             run,
             what: reader.text("what")?.unwrap_or(text).to_owned(),
             check,
-            status: reader.choice("status", &words)?.unwrap_or(Status::Reproduced),
+            status,
+            origin: reader.choice("origin", &origins)?.or(Origin::of(status)),
             note: reader.text("note")?.unwrap_or_default().to_owned(),
             named,
             place,
@@ -139,6 +146,7 @@ impl Expectation {
             holds,
             figures,
             status: self.status,
+            origin: self.origin,
             note: self.note.clone(),
         })
     }

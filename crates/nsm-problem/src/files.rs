@@ -70,17 +70,24 @@ const CONTACT_COLUMNS: &str = "t,contact,kind,normal_impulse,tangential_impulse_
 
 /// Numbers in full precision: the shortest decimals that read back as the same numbers.
 pub(super) fn numbers(numbers: &[f64], line: &mut String) {
+    separated(numbers, ',', line);
+}
+
+/// Most of what a run writes is numbers, and most of the time of writing went into their digits.
+fn separated(numbers: &[f64], separator: char, line: &mut String) {
+    let mut digits = zmij::Buffer::new();
     for (i, x) in numbers.iter().enumerate() {
-        let _ = write!(line, "{}{x:?}", if i > 0 { "," } else { "" });
+        if i > 0 {
+            line.push(separator);
+        }
+        line.push_str(digits.format(*x));
     }
 }
 
 /// An event in full precision; fields of several contacts are separated by semicolons.
 pub(super) fn event_line(event: &EventRecord, line: &mut String) {
     let _ = write!(line, "{:?},{},", event.t, quoted(&event.contacts.join(";")));
-    for (i, x) in event.impulses.iter().enumerate() {
-        let _ = write!(line, "{}{x:?}", if i > 0 { ";" } else { "" });
-    }
+    separated(&event.impulses, ';', line);
     let _ = write!(line, ",{:?},", event.energy_change);
     numbers(&event.state, line);
 }

@@ -26,6 +26,7 @@
 
 mod account;
 mod across;
+mod beside;
 pub mod compare;
 mod contact;
 mod coordinates;
@@ -72,7 +73,7 @@ pub use picture::Picture;
 pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
 pub use result::{RunResult, lookup};
 pub use run::{EVENT_RECORDS, Run};
-pub use status::Status;
+pub use status::{Origin, Status};
 
 use std::cell::RefCell;
 use std::path::Path;

@@ -10,7 +10,7 @@ use nsm_model::{
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use super::account::word;
-use super::coordinates::read_parameters;
+use super::beside;
 use super::element::{read_load, read_spring};
 use super::equality::read_equalities;
 use super::flexible::read_beam;
@@ -24,8 +24,11 @@ use nsm_formula::nearest;
 /// Tables that make rigid bodies a mechanism.
 const PARTS: [&str; 5] = ["joint", "beam", "point_mass", "load", "spring"];
 
-/// Whether the file describes a mechanism and not bodies that fly over planes.
+/// Whether the file describes a mechanism and not bodies that fly over planes, nor a system by formula alone.
 pub(crate) fn is_mechanism(reader: &Reader<'_>, bodies: &[Reader<'_>]) -> bool {
+    if reader.has("system") {
+        return !bodies.is_empty() || reader.has("beam") || reader.has("point_mass");
+    }
     PARTS.iter().any(|&key| reader.has(key)) || bodies.iter().any(|body| body.has("euler"))
 }
 
@@ -52,11 +55,18 @@ pub(crate) fn read_mechanism(
     for (i, table) in reader.tables("point_mass")?.iter().enumerate() {
         given.extend(read_point_mass(table, i, &mut mechanism)?);
     }
-    let parameters = read_parameters(reader)?;
+    // `[system]` beside bodies: coordinates before whatever constrains them, formulas when everything is there.
+    let beside = reader.table("system")?;
+    if let Some(table) = &beside {
+        beside::read_coordinates(reader, table, &mut mechanism)?;
+    }
+    let parameters = beside::all_parameters(reader, beside.as_ref())?;
     let begin = reader.table("start")?.map_or(Ok(None), |start| start.number("t"))?.unwrap_or(0.0);
     mechanism = mechanism.starting_at(begin);
     let rated = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
-    read_equalities(reader, &parameters, &mut mechanism)?;
+    for table in [Some(reader), beside.as_ref()].into_iter().flatten() {
+        read_equalities(table, &parameters, &mut mechanism)?;
+    }
     for (i, table) in reader.tables("spring")?.iter().enumerate() {
         read_spring(table, i, &parameters, &mut mechanism)?;
     }
@@ -65,16 +75,22 @@ pub(crate) fn read_mechanism(
     }
     let hanging = set_root_velocities(&mut mechanism, given)?;
     let place = reader.place();
-    let (system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
+    let (mut system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
+    let stops = system.inequalities().len();
+    if let Some(table) = &beside {
+        system = beside::with_terms(system, table, &parameters)?;
+    }
     let mut parties: Vec<String> = mechanism.nodes().map(|(name, _)| name.to_owned()).collect();
     parties.extend(planes.iter().map(|(name, _)| name.clone()));
     parties.extend(mechanism.limits().map(|(name, _)| limited(name).to_owned()));
+    parties.extend(system.inequalities().names()[stops..].iter().cloned());
     let contacts = Contacts::read(reader, &parties)?.with_own(own);
     // Shapes are drawn; where a file says nothing of contacts they are no more than that.
     let touching: &[(NodeId, Shape)] =
         if contacts.said || !planes.is_empty() { &shapes } else { &[] };
     let system = with_contacts(system, &mechanism, touching, &planes, &contacts)
         .map_err(|e| place.system(&e))?;
+    system.frictional_laws(None, None).map_err(|e| reader.place_of("friction").system(&e))?;
     let system = with_tracked(with_momenta(system, &mechanism, &state), &mechanism, reader)?;
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
@@ -107,6 +123,10 @@ fn with_contacts(
             ContactLaw::frictionless(law.restitution)
         })
         .collect();
+    // Then gaps by formula.
+    laws.extend(
+        system.inequalities().names()[laws.len()..].iter().map(|gap| contacts.law(gap, "")),
+    );
     for (k, (node, shape)) in shapes.iter().enumerate() {
         let name = names[node.index()];
         for (plane_name, plane) in planes {
@@ -249,6 +269,12 @@ fn read_start(reader: &Reader<'_>, system: &System, state: &mut State) -> Result
     let Some(table) = reader.table("start")? else { return Ok(()) };
     state.t = table.number("t")?.unwrap_or(0.0);
     let project = table.flag("project")?.unwrap_or(false);
+    // What belongs to the coordinates of `[system]` was read with them.
+    if reader.has("system") {
+        for key in ["q", "v", "p"] {
+            table.has(key);
+        }
+    }
     table.finish()?;
     if project {
         project_start(system, state).map_err(|e| table.place().system(&e))?;

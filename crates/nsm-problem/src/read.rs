@@ -29,23 +29,18 @@ pub(crate) fn text_of(path: &Path) -> io::Result<String> {
 
 pub(crate) fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
     let bodies = reader.tables("body")?;
+    if multibody::is_mechanism(reader, &bodies) {
+        return multibody::read_mechanism(reader, &bodies);
+    }
     let Some(table) = reader.table("system")? else {
-        if bodies.is_empty() && !multibody::is_mechanism(reader, &bodies) {
+        if bodies.is_empty() {
             return Err(reader.place().error(
                 "the file describes nothing that moves: give `[system]` with coordinates and formulas, or a `[[body]]`, `[[beam]]` or `[[point_mass]]`",
             ));
         }
-        if multibody::is_mechanism(reader, &bodies) {
-            return multibody::read_mechanism(reader, &bodies);
-        }
         let (world, start, contacts) = rigid::read_world(reader, &bodies)?;
         return Ok(Subject::Rigid { world, start, contacts });
     };
-    if let Some(body) = bodies.first() {
-        return Err(body
-            .place()
-            .error("a file describes a `[system]` in coordinates or rigid bodies, not both"));
-    }
     let mut system = coordinates::read_system(&table)?;
     table.finish()?;
     let gaps = system.inequalities().names().to_vec();
@@ -110,7 +105,8 @@ fn check_distances(system: &System, start: &State) -> Result<(), String> {
 /// Reads `[picture]`, whose formulas know what those of `[system]` know.
 pub(crate) fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, ProblemError> {
     let Some(table) = reader.table("picture")? else { return Ok(None) };
-    let Some(system) = reader.table("system")? else {
+    let bodies = multibody::is_mechanism(reader, &reader.tables("body")?);
+    let Some(system) = reader.table("system")?.filter(|_| !bodies) else {
         return Err(table
             .place()
             .error("bodies are drawn by their shapes; a picture is for `[system]`"));

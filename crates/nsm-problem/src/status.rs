@@ -40,3 +40,45 @@ impl Status {
         }
     }
 }
+
+/// Where the number comes from that a check expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The paper states it.
+    Paper,
+    /// A closed form: kinematics, statics, an exact solution.
+    ClosedForm,
+    /// A law of the mechanics or of the method: conservation, symmetry, order of convergence, complementarity.
+    Law,
+    /// An independent computation: another code, another method, another formulation.
+    Independent,
+    /// An earlier run of nsm: a check against regression, and no claim.
+    OwnRun,
+}
+
+impl Origin {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Paper, Self::ClosedForm, Self::Law, Self::Independent, Self::OwnRun];
+
+    /// As it stands in files and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::ClosedForm => "closed form",
+            Self::Law => "law",
+            Self::Independent => "independent code",
+            Self::OwnRun => "own run",
+        }
+    }
+
+    /// What a status says of it where nothing else does: statements of a paper come from the paper.
+    pub fn of(status: Status) -> Option<Self> {
+        match status {
+            Status::Reproduced | Status::Chosen | Status::Differs | Status::Erratum => {
+                Some(Self::Paper)
+            }
+            Status::Verified | Status::Beyond => None,
+        }
+    }
+}

@@ -331,7 +331,7 @@ fn a_file_may_be_like_another() {
         (like.replace("pogo", "pgo"), "`like`: `pgo.toml` cannot be read"),
         (like.replace("pogo", "higher"), "`higher.toml` is itself like `pogo.toml`: name that one"),
         // What is wrong with the two together is said of the line that joins them.
-        (like.replace("[start]\nq = [9, 4]", "[[body]]\nmass = 1"), "not both"),
+        (like.replace("[start]\nq = [9, 4]", "[[body]]\nmass = 1"), "give `euler` or `inertia`"),
         (vary.replace("[9, 10]", "[9, \"x\"]"), "toml:1: `system.parameters.k`: there is no `x`"),
     ] {
         let found = read("mistake.toml", &text);

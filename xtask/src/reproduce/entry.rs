@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nsm_bench::{Effort, Scenario, Table};
-use nsm_problem::{Axes, Curve, Problem, Run, RunResult, Status, Verdict, Watch};
+use nsm_problem::{Axes, Curve, Origin, Problem, Run, RunResult, Status, Verdict, Watch};
 use nsm_report::plot::runs::{FILMED, drawn, plots, shown};
 use nsm_report::scene::Scene;
 use nsm_report::table::{self, number};
@@ -27,6 +27,8 @@ pub(crate) struct Claim {
     pub(crate) holds: bool,
     /// The numbers that decide, as text.
     pub(crate) figures: String,
+    /// Where the expected number comes from.
+    pub(crate) origin: Option<Origin>,
     pub(crate) note: String,
 }
 
@@ -174,6 +176,7 @@ fn run_code(scenario: &Scenario, effort: Effort) -> Entry {
                     status: scenario.status,
                     holds: check.passes(),
                     figures: format!("{} (expected {})", number(check.value), check.expected),
+                    origin: Origin::of(scenario.status),
                     note: String::new(),
                 })
                 .collect();
@@ -260,6 +263,7 @@ fn claim(verdict: Verdict) -> Claim {
         status: verdict.status,
         holds: verdict.holds,
         figures: figures.collect::<Vec<_>>().join(", "),
+        origin: verdict.origin,
         note: verdict.note,
     }
 }

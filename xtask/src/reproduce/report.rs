@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use nsm_problem::Status;
+use nsm_problem::{Origin, Status};
 use nsm_report::page;
 use nsm_report::plot::{escape, panels, unbroken};
 use nsm_report::viewer::{self, FILM_CAPTION};
@@ -15,9 +15,9 @@ use super::index::{Chapter, Counts, Line, sum};
 /// Filters lines, and opens what a link leads to.
 const SCRIPT: &str = include_str!("report.js");
 /// Numbers of all films of one experiment.
-const FILM: usize = 9_000;
+const FILM: usize = 4_000;
 /// Most panels of one experiment: figures come first, then energy and motion; `nsm run` draws all of them.
-const PANELS: usize = 8;
+const PANELS: usize = 6;
 /// Letters of the figures in a line; all of them stand behind it.
 const SHORT: usize = 140;
 
@@ -185,7 +185,7 @@ fn section(html: &mut String, entry: &Entry) {
         let _ = write!(html, "<pre class=\"failure\">{}</pre>", escape(failure));
     }
     if !entry.claims.is_empty() {
-        html.push_str("<div class=\"scroll\"><table><thead><tr><th></th><th>claim</th><th>obtained now</th></tr></thead><tbody>");
+        html.push_str("<div class=\"scroll\"><table><thead><tr><th></th><th>claim</th><th>expected by</th><th>obtained now</th></tr></thead><tbody>");
         for claim in &entry.claims {
             let verdict = if claim.holds { claim.status.word() } else { "FAILED" };
             let note = if claim.note.is_empty() {
@@ -195,9 +195,10 @@ fn section(html: &mut String, entry: &Entry) {
             };
             let _ = write!(
                 html,
-                "<tr><td>{}</td><td>{}{note}</td><td class=\"figures\">{}</td></tr>",
+                "<tr><td>{}</td><td>{}{note}</td><td>{}</td><td class=\"figures\">{}</td></tr>",
                 badge(verdict, verdict),
                 escape(&claim.what),
+                claim.origin.map_or("", Origin::word),
                 escape(&unbroken(&claim.figures))
             );
         }

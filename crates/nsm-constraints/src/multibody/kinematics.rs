@@ -64,7 +64,7 @@ impl Tree {
             }
             motions[k] = motion;
         }
-        for (rate, &c) in rates[self.moving()..].iter().zip(&self.counts) {
+        for (rate, &c) in rates[self.jointed()..].iter().zip(&self.beside) {
             out[c] = *rate;
         }
     }
@@ -153,7 +153,7 @@ impl Tree {
                 }
             }
         }
-        rest[..self.counts.len()].fill(1.0);
+        rest[..self.beside.len()].fill(1.0);
     }
 
     /// The motion of what is below branch `k` by its freedom `i`.
@@ -228,7 +228,7 @@ impl Reparametrisation for Tree {
         for k in 0..self.branches.len() {
             self.place_branch(k, u, q, out);
         }
-        for (u, &c) in u[self.moving()..].iter().zip(&self.counts) {
+        for (u, &c) in u[self.jointed()..].iter().zip(&self.beside) {
             out[c] = q[c] + u;
         }
         Ok(())

@@ -13,6 +13,7 @@ use super::elements::{NamedField, NamedForce};
 use super::joint::{End, Joint, JointId, JointKind};
 use super::load::Load;
 use super::node::{Inertia, Node, NodeId, Pose, check_mass};
+use super::scalar::Scalar;
 use crate::{ConstraintError, Quadratic, Rows};
 
 /// Rigid bodies, massless frames and particles, joined to each other and to the ground.
@@ -48,6 +49,8 @@ pub struct Mechanism {
     /// Equalities besides those of nodes and joints, and inequalities.
     pub(super) couplings: Vec<PlacedCoupling>,
     pub(super) limits: Vec<NamedField>,
+    /// Coordinates beside the nodes.
+    pub(super) scalars: Vec<Scalar>,
     /// When it starts: motors have their rate then.
     pub(super) start_time: f64,
     /// Joints whose turns are counted, and the coordinates that count them.
@@ -187,7 +190,8 @@ impl Mechanism {
         })
     }
 
-    /// Number of coordinates: twelve for each node, three for each particle, one for each joint whose turns are counted.
+    /// Number of coordinates: twelve for each node, three for each particle, one for each joint whose turns are counted and for each that was added as
+    /// such.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -199,6 +203,9 @@ impl Mechanism {
             for (at, name) in (node.start..).zip(node.coordinate_names()) {
                 names[at] = name;
             }
+        }
+        for scalar in &self.scalars {
+            names[scalar.at].clone_from(&scalar.name);
         }
         for &(joint, at) in &self.turns {
             names[at] = format!("{}.turns", self.joints[joint.0].name);
@@ -306,6 +313,9 @@ impl Mechanism {
         let mut q = vec![0.0; self.dimension];
         for node in &self.nodes {
             q[node.start..node.start + node.size()].copy_from_slice(&node.coordinates());
+        }
+        for scalar in &self.scalars {
+            q[scalar.at] = scalar.position;
         }
         q
     }

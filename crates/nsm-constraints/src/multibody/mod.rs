@@ -34,6 +34,7 @@ mod momentum;
 mod node;
 mod reaction;
 mod redundancy;
+mod scalar;
 mod section;
 mod start;
 mod tangent;

@@ -88,6 +88,10 @@ impl Mechanism {
                 set(range, velocity.as_flattened());
             }
         }
+        for (i, scalar) in self.scalars.iter().enumerate() {
+            let f = tree.jointed() + i;
+            set(f..f + 1, &[scalar.velocity]);
+        }
         let mut loops = Loops::coupled(self, &tree)?;
         loops.evaluate_at(&mut tree, &q);
         self.close(&loops, tree.moving(), &free, &mut rates)?;

@@ -28,8 +28,10 @@ pub struct Tree {
     hanging: Vec<Option<usize>>,
     closing: Vec<JointId>,
     pub(super) freedoms: usize,
-    /// Coordinates that count turns, each a freedom of its own behind the others.
-    pub(super) counts: Vec<usize>,
+    /// Coordinates beside the nodes, then those that count turns, each a freedom of its own behind the others.
+    pub(super) beside: Vec<usize>,
+    /// How many of them count turns, and rest within a step.
+    counts: usize,
     names: Vec<String>,
     /// Rotation of each branch in the last placement.
     pub(super) turns: Vec<Mat3>,
@@ -93,7 +95,10 @@ impl Tree {
             hanging: vec![None; joints.len()],
             closing,
             freedoms: 0,
-            counts: mechanism.turns.iter().map(|turns| turns.1).collect(),
+            beside: (mechanism.scalars.iter().map(|scalar| scalar.at))
+                .chain(mechanism.turns.iter().map(|turns| turns.1))
+                .collect(),
+            counts: mechanism.turns.len(),
             names: Vec::new(),
             turns: vec![Mat3::identity(); nodes.len()],
             placed: vec![0.0; mechanism.dimension],
@@ -105,6 +110,7 @@ impl Tree {
                 tree.grow(root, nodes, &neighbours, &mut seen);
             }
         }
+        tree.names.extend(mechanism.scalars.iter().map(|scalar| scalar.name.clone()));
         for &(joint, _) in &mechanism.turns {
             tree.names.push(format!("{}: turns", joints[joint.0].name));
         }
@@ -203,8 +209,8 @@ impl Tree {
     /// Nonzeros of $P$ and of the tangent as (coordinate, freedom), in the order of their values. There are as many as a
     /// freedom has nodes below it, twelve entries each: of a chain, the square of its length.
     pub fn entry_places(&self) -> Vec<(usize, usize)> {
-        let counted = (self.moving()..).zip(&self.counts).map(|(f, &c)| (c, f));
-        (0..self.branches.len()).flat_map(|k| self.columns(k)).chain(counted).collect()
+        let beside = (self.jointed()..).zip(&self.beside).map(|(f, &c)| (c, f));
+        (0..self.branches.len()).flat_map(|k| self.columns(k)).chain(beside).collect()
     }
 
     /// Freedoms of a joint, in the order of its rates; none if it closes a loop.
@@ -226,11 +232,16 @@ impl Tree {
 
     /// Freedoms in which something moves: those before the counts of turns.
     pub(super) fn moving(&self) -> usize {
-        self.freedoms - self.counts.len()
+        self.freedoms - self.counts
+    }
+
+    /// Freedoms of roots and joints: those before the coordinates beside the nodes.
+    pub(super) fn jointed(&self) -> usize {
+        self.freedoms - self.beside.len()
     }
 
     pub(super) fn freedoms_of(&self, branch: usize) -> Range<usize> {
-        let end = self.branches.get(branch + 1).map_or(self.moving(), |next| next.freedom);
+        let end = self.branches.get(branch + 1).map_or(self.jointed(), |next| next.freedom);
         self.branches[branch].freedom..end
     }
 }

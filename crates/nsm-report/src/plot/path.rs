@@ -21,8 +21,14 @@ pub(super) fn path(points: impl Iterator<Item = Option<[f64; 2]>>) -> String {
 }
 
 fn write_piece(piece: &[[f64; 2]], text: &mut String) {
+    // Tenths of the plot's unit, each point relative to the one before as it is drawn: short, and without drift.
+    let tenths = |x: f64| (10.0 * x).round();
+    let mut last = [0.0; 2];
     for (i, [x, y]) in simplified(piece).into_iter().enumerate() {
-        let _ = write!(text, "{}{x:.1} {y:.1}", if i == 0 { "M" } else { "L" });
+        let here = [tenths(x), tenths(y)];
+        let step = [(here[0] - last[0]) / 10.0, (here[1] - last[1]) / 10.0];
+        let _ = write!(text, "{}{} {}", if i == 0 { "M" } else { "l" }, step[0], step[1]);
+        last = here;
     }
 }
 
@@ -82,6 +88,6 @@ mod tests {
     #[test]
     fn the_pen_is_lifted_over_what_cannot_be_drawn() {
         let points = [Some([0.0, 0.0]), None, Some([1.0, 1.0]), Some([2.0, 1.0])];
-        assert_eq!(path(points.into_iter()), "M0.0 0.0M1.0 1.0L2.0 1.0");
+        assert_eq!(path(points.into_iter()), "M0 0M1 1l1 0");
     }
 }
