@@ -50,8 +50,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// The method of the run bound to a system, with the projection that follows it.
-    pub(super) fn stepper<'a>(
+    /// The method of the run bound to a system, with the projection that follows it; for front ends that take steps one by one.
+    ///
+    /// # Errors
+    /// If the method does not fit the system.
+    pub fn stepper<'a>(
         &self,
         system: &'a System,
         start: &State,
