@@ -12,6 +12,23 @@
 //! | [`EventDriven`] | position | located, impact law | 2 across switches |
 //! | [`Nsga`] | position and velocity | captured, impact law | 2 where smooth, 1 across |
 //! | [`MoreauJean`] | velocity | – | 1 |
+//!
+//! ```
+//! use nsm_alpha::{Nsga, Restitution};
+//! use nsm_constraints::Affine;
+//! use nsm_model::{Mass, State, System, SystemProbe, run_steps};
+//!
+//! // A ball with restitution 1/2 comes to rest on its floor.
+//! let ball = System::new(Mass::diagonal(&[1.0])?)
+//!     .with_potential("weight", Affine::weight(&[(&[0], 1.0)], &[-9.81])?)?
+//!     .with_inequality("floor", Affine::above(0, 0.0)?)?;
+//! let mut state = State::new(&ball, &[1.0], &[0.0])?;
+//! let method = Nsga { restitution: Restitution::Uniform(0.5), ..Nsga::new(0.001, 0.8)? };
+//! let mut stepper = method.stepper(&ball, &state)?;
+//! run_steps(&mut stepper, &mut SystemProbe::new(&ball), &mut state, 2000, &mut ())?;
+//! assert!(state.q[0].abs() < 1e-12 && state.v[0].abs() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bilateral;
 mod classical;

@@ -5,6 +5,24 @@
 //! one by hand, or write its value once as an [`Expr`] and let [`AutoDiff`] derive the rest; a
 //! bundle of named fields is [`Rows`]. Equalities mean $f = 0$, inequalities $g \ge 0$. [`multibody`] builds mechanisms
 //! of rigid bodies, joints and beams, with constraints, null space matrices and [reparametrisations](Reparametrisation).
+//!
+//! ```
+//! use nsm_constraints::{AutoDiff, Expr, Field, Scalar};
+//!
+//! // Outside a circle of radius 2: the value is written once, the derivatives follow.
+//! struct Outside;
+//! impl Expr for Outside {
+//!     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+//!         (q[0] * q[0] + q[1] * q[1]).sqrt() - T::from(2.0)
+//!     }
+//! }
+//! let gap = AutoDiff::new(Outside, &[0, 1])?;
+//! let (mut gradient, q) = ([0.0; 2], [3.0, 4.0]);
+//! gap.gradient(&q, 0.0, &mut gradient);
+//! assert_eq!(gap.value(&q, 0.0), 3.0);
+//! assert!((gradient[0] - 0.6).abs() < 1e-15 && (gradient[1] - 0.8).abs() < 1e-15);
+//! # Ok::<(), nsm_constraints::ConstraintError>(())
+//! ```
 
 mod affine;
 mod autodiff;

@@ -4,6 +4,24 @@
 //! `pi`, the parameters, the coordinates and `t`. First and second derivatives are symbolic, share
 //! sub-expressions with the function, and are compiled once. At a kink (`abs`, `min`, `max`, `floor`) the
 //! derivative is that of the branch taken.
+//!
+//! ```
+//! use nsm_constraints::Field;
+//! use nsm_formula::{FormulaField, Scope};
+//!
+//! let names = ["x", "y"].map(str::to_owned);
+//! let scope = Scope::new(&names, &[("l".to_owned(), 5.0)])?;
+//! let rod = FormulaField::new("sqrt(x^2 + y^2) - l", &scope)?;
+//! let mut gradient = [0.0; 2];
+//! rod.gradient(&[3.0, 4.0], 0.0, &mut gradient);
+//! assert_eq!(rod.value(&[3.0, 4.0], 0.0), 0.0);
+//! assert!((gradient[0] - 0.6).abs() < 1e-15 && (gradient[1] - 0.8).abs() < 1e-15);
+//!
+//! // Mistakes are pointed at.
+//! let error = FormulaField::new("x + yy", &scope).unwrap_err();
+//! assert!(error.message.contains("did you mean `y`?") && error.at == 4);
+//! # Ok::<(), nsm_formula::FormulaError>(())
+//! ```
 
 mod condition;
 mod field;

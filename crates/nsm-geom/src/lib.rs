@@ -10,6 +10,16 @@
 //! - Gaps and signed distances are positive outside, negative in penetration.
 //! - Lengths, masses and densities are in whatever consistent units the caller uses.
 //!
+//! ```
+//! use nsm_geom::{Pose, Shape, Vec3, body_gap};
+//!
+//! let (ball, cube) = (Shape::sphere(1.0)?, Shape::cuboid([1.0, 1.0, 1.0])?);
+//! let beside = Pose { x: Vec3::new(3.0, 0.2, 0.0), ..Pose::identity() };
+//! let found = body_gap(&ball, &Pose::identity(), &cube, &beside)?;
+//! assert!((found.gap - 1.0).abs() < 1e-12 && (found.normal.x - 1.0).abs() < 1e-12);
+//! # Ok::<(), nsm_geom::GeomError>(())
+//! ```
+//!
 //! \[TL\]: K. Tran and M. Leok, Lie group variational collision integrators for a class of hybrid
 //! systems.
 

@@ -1,5 +1,22 @@
 //! What a mechanical system *is*: mass, potential, forces and constraints; its state; the stepper that
 //! every integrator implements; the run loop, its observers and the ledger they all share.
+//!
+//! ```
+//! use nsm_constraints::{Affine, Rod};
+//! use nsm_model::{Mass, Measurement, Probe, State, System, SystemProbe};
+//!
+//! // A pendulum in Cartesian coordinates, and what the ledger of every method sees of a state.
+//! let pendulum = System::new(Mass::diagonal(&[2.0, 2.0])?)
+//!     .with_names(&["x", "y"])?
+//!     .with_potential("weight", Affine::weight(&[(&[0, 1], 2.0)], &[0.0, -9.81])?)?
+//!     .with_equality("rod", Rod::to_pivot(&[0, 1], &[0.0, 0.0], 1.0)?)?;
+//! let state = State::new(&pendulum, &[1.0, 0.0], &[0.0, 3.0])?;
+//! let mut seen = Measurement::default();
+//! SystemProbe::new(&pendulum).measure(&state, &mut seen);
+//! assert_eq!(seen.energy(), 9.0);
+//! assert!(seen.position_residual < 1e-15 && seen.velocity_residual < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod clock;
 mod constrained_mass;
