@@ -22,8 +22,18 @@ const FORMULAS: [&str; 5] = ["torque", "force", "motor", "motor_rate", "value"];
 const MOST: usize = 100_000;
 
 /// Kinds of blocks that may be repeated, or be like each other.
-const BLOCKS: [&str; 8] =
-    ["body", "joint", "beam", "spring", "point_mass", "load", "plane", "contact"];
+const BLOCKS: [&str; 10] = [
+    "body",
+    "joint",
+    "beam",
+    "spring",
+    "point_mass",
+    "load",
+    "bushing",
+    "attraction",
+    "plane",
+    "contact",
+];
 
 type Table<'t> = DeTable<'t>;
 
