@@ -460,9 +460,7 @@ fn read_drives(
     let (begin, rate) =
         (motion.value(&[], mechanism.start_time()), motion.rate(&[], mechanism.start_time()));
     if !begin.is_finite() || !rate.is_finite() {
-        let message =
-            format!("the motor begins at {begin} with the rate {rate}: both must be finite");
-        return Err(place.error(message));
+        return Err(place.error(format!("the motor begins at {begin} with the rate {rate}")));
     }
     if begin.abs() > 1e-9 {
         let message = format!(

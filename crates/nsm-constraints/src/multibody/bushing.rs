@@ -71,7 +71,7 @@ impl Mechanism {
         }
         self.take_name(name)?;
         if stiffness.as_flattened().iter().any(|k| *k != 0.0) {
-            let block = Rubber::new(gauges.clone(), *stiffness);
+            let block = Rubber::new(gauges.clone(), stiffness);
             self.terms.push(NamedField(name.to_owned(), Arc::new(block)));
         }
         if damping.as_flattened().iter().any(|c| *c != 0.0) {
@@ -131,14 +131,14 @@ struct Rubber {
 type Slopes = [[f64; BLOCK]; 6];
 
 impl Rubber {
-    fn new(gauges: Vec<Gauge>, stiffness: Six) -> Self {
+    fn new(gauges: Vec<Gauge>, stiffness: &Six) -> Self {
         let mut coordinates: Vec<usize> =
             gauges.iter().flat_map(|gauge| gauge.coordinates().iter().copied()).collect();
         coordinates.sort_unstable();
         coordinates.dedup();
         let place = |c: &usize| coordinates.binary_search(c).unwrap_or_default();
         let places = gauges.iter().map(|g| g.coordinates().iter().map(place).collect()).collect();
-        Self { gauges, stiffness, coordinates, places }
+        Self { gauges, stiffness: *stiffness, coordinates, places }
     }
 
     fn deflections(&self, q: &[f64]) -> [f64; 6] {
@@ -189,13 +189,14 @@ impl Rubber {
             }
         }
     }
+}
 
-    fn pull(&self, loads: &[f64; 6], slopes: &Slopes, out: &mut [f64]) {
-        out.fill(0.0);
-        for (load, slope) in loads.iter().zip(slopes) {
-            for (out, g) in out.iter_mut().zip(slope) {
-                *out += load * g;
-            }
+/// Writes $\sum_i f_i\nabla\xi_i$.
+fn pull(loads: &[f64; 6], slopes: &Slopes, out: &mut [f64]) {
+    out.fill(0.0);
+    for (load, slope) in loads.iter().zip(slopes) {
+        for (out, g) in out.iter_mut().zip(slope) {
+            *out += load * g;
         }
     }
 }
@@ -212,7 +213,7 @@ impl Field for Rubber {
 
     fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
         let slopes = self.slopes(|gauge, block| gauge.gradient(q, t, block));
-        self.pull(&self.loads(&self.deflections(q)), &slopes, out);
+        pull(&self.loads(&self.deflections(q)), &slopes, out);
     }
 
     fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
@@ -226,7 +227,7 @@ impl Field for Rubber {
         let slopes = self.slopes(|gauge, block| {
             gauge.mean_gradient(start, end, t, block);
         });
-        self.pull(&self.mean_loads(start, end), &slopes, out);
+        pull(&self.mean_loads(start, end), &slopes, out);
         true
     }
 
