@@ -40,6 +40,7 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
 pub(crate) type Spelling = fn(&str, &Place) -> Result<String, ProblemError>;
 
 /// Formulas of coordinates know them by their names.
+#[allow(clippy::unnecessary_wraps)] // one of two spellings, of which the other may fail
 fn as_written(text: &str, _: &Place) -> Result<String, ProblemError> {
     Ok(text.to_owned())
 }

@@ -110,10 +110,10 @@ pub(crate) fn plain(text: &str, place: &Place) -> Result<String, ProblemError> {
                 behind
             }
             _ => {
-                match (what.strip_prefix('v'), axis(what)) {
-                    (Some(along), Some(_)) => out.push_str(&format!("v_{part}_{along}")),
-                    _ => out.push_str(&format!("{part}_{what}")),
-                }
+                let _ = match (what.strip_prefix('v'), axis(what)) {
+                    (Some(along), Some(_)) => write!(out, "v_{part}_{along}"),
+                    _ => write!(out, "{part}_{what}"),
+                };
                 behind
             }
         };

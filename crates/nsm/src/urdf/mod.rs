@@ -303,7 +303,7 @@ impl Writer<'_> {
         out: &mut String,
     ) -> Result<(), ImportError> {
         let name = &joint.name;
-        let (parent, child) = (self.carrier(&joint.parent, robot, root), &joint.child);
+        let (parent, child) = (carrier(&joint.parent, robot, root), &joint.child);
         let link = robot.links.iter().find(|link| link.name == *child);
         let is_frame = link.is_none_or(|link| is_frame(link, robot));
         let kind = match joint.kind.as_str() {
@@ -355,20 +355,20 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
 
-    /// The body that carries a link: itself, or what it is fixed to.
-    fn carrier(&self, link: &str, robot: &Robot, root: &Link) -> String {
-        if link == root.name && root.inertial.is_none() {
-            return "ground".to_owned();
+/// The body that carries a link: itself, or what it is fixed to.
+fn carrier(link: &str, robot: &Robot, root: &Link) -> String {
+    if link == root.name && root.inertial.is_none() {
+        return "ground".to_owned();
+    }
+    let found = robot.links.iter().find(|l| l.name == link);
+    match found {
+        Some(found) if is_frame(found, robot) => {
+            let joint = robot.joints.iter().find(|joint| joint.child == link);
+            joint.map_or_else(|| link.to_owned(), |j| carrier(&j.parent, robot, root))
         }
-        let found = robot.links.iter().find(|l| l.name == link);
-        match found {
-            Some(found) if is_frame(found, robot) => {
-                let joint = robot.joints.iter().find(|joint| joint.child == link);
-                joint.map_or_else(|| link.to_owned(), |j| self.carrier(&j.parent, robot, root))
-            }
-            _ => link.to_owned(),
-        }
+        _ => link.to_owned(),
     }
 }
 
