@@ -281,8 +281,11 @@ impl<'a> Bilateral<'a> {
                 let block = &mut block[..k * k];
                 block.fill(0.0);
                 field.hessian(q, t, w, block);
+                // Of a row on velocities the square is not symmetric: its rows belong to velocities, its columns to positions.
                 for (h, &a) in block.chunks_exact(k.max(1)).zip(columns) {
-                    row[a] += h.iter().zip(columns).map(|(h, &b)| h * v[b]).sum::<f64>();
+                    for (h, &b) in h.iter().zip(columns) {
+                        row[b] += h * v[a];
+                    }
                 }
             }
             if field.is_rheonomic() && w_t != 0.0 {

@@ -59,6 +59,9 @@ impl ClassicalAlpha {
         system: &'a System,
         start: &State,
     ) -> Result<ClassicalAlphaStepper<'a>, AlphaError> {
+        if self.index == Index::Three {
+            system.require_holonomic("generalized-α on position level")?;
+        }
         check_step(self.step)?;
         self.coefficients.check()?;
         self.newton.check()?;

@@ -65,6 +65,7 @@ impl MoreauJean {
         system: &'a System,
         start: &State,
     ) -> Result<MoreauJeanStepper<'a>, AlphaError> {
+        system.require_holonomic("moreau-jean")?;
         check_step(self.step)?;
         self.newton.check()?;
         if !(0.0..=1.0).contains(&self.theta) {

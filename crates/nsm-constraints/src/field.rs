@@ -66,6 +66,11 @@ pub trait Field: Send + Sync {
         None
     }
 
+    /// Whether the row is one on velocities, which is a row on positions only over the [chord](crate::chord) of a step.
+    fn is_nonholonomic(&self) -> bool {
+        false
+    }
+
     /// Whether the function depends on time explicitly.
     fn is_rheonomic(&self) -> bool {
         false
@@ -114,6 +119,9 @@ macro_rules! behind_a_pointer {
             }
             fn affine(&self) -> Option<Affine> {
                 (**self).affine()
+            }
+            fn is_nonholonomic(&self) -> bool {
+                (**self).is_nonholonomic()
             }
             fn is_rheonomic(&self) -> bool {
                 (**self).is_rheonomic()

@@ -27,6 +27,7 @@
 mod affine;
 mod autodiff;
 mod central;
+pub mod chord;
 mod cones;
 mod cotangent;
 mod distance;

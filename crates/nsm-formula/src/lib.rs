@@ -26,7 +26,9 @@
 mod condition;
 mod field;
 mod graph;
+mod kinetic;
 mod parse;
+mod rolling;
 mod tangent;
 mod tape;
 #[cfg(test)]
@@ -34,6 +36,8 @@ mod tests;
 
 pub use condition::{Condition, Figure, Quantity};
 pub use field::{FormulaField, FormulaForce, quantity};
+pub use kinetic::FormulaKinetic;
+pub use rolling::FormulaRolling;
 pub use tangent::FormulaTangent;
 
 use std::collections::HashMap;

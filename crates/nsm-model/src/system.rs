@@ -227,6 +227,24 @@ impl System {
         Ok(self)
     }
 
+    /// The first row on velocities among the equalities, if there is one.
+    pub fn nonholonomic(&self) -> Option<&str> {
+        let rows = &self.equalities;
+        (0..rows.len()).find(|&i| rows.field(i).is_nonholonomic()).map(|i| rows.name(i))
+    }
+
+    /// Refuses rows on velocities for a method that takes equalities as functions of positions.
+    ///
+    /// # Errors
+    /// If there is one, by its name.
+    pub fn require_holonomic(&self, method: &'static str) -> Result<(), SystemError> {
+        let Some(row) = self.nonholonomic() else { return Ok(()) };
+        let why = format!(
+            "it holds equalities of positions, and `{row}` is one of velocities; `vi`, `conserving` and `energy-momentum` hold it"
+        );
+        Err(SystemError::DoesNotFit { method, why })
+    }
+
     /// Adds an inequality constraint $g(q, t) \ge 0$, a gap.
     ///
     /// # Errors

@@ -5,18 +5,30 @@ use nsm_model::{Mass, State, System, SystemError, Tolerance, check_start, projec
 
 use super::reader::{Entry, Reader};
 use super::{Place, ProblemError};
-use nsm_formula::{FormulaField, FormulaForce, FormulaTangent, Scope, constant, quantity};
+use nsm_formula::{
+    FormulaField, FormulaForce, FormulaKinetic, FormulaRolling, FormulaTangent, Scope, constant,
+    quantity,
+};
 
 /// Reads `[system]`.
 pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
     let scope = read_scope(reader)?;
     let coordinates = scope.coordinates().to_vec();
-    let mass = read_mass(reader, coordinates.len())?;
+    let kinetic = read_kinetic(reader, &scope)?;
     let place = reader.place();
     let fail = |e: SystemError| place.system(&e);
-    let mut system = System::new(mass).with_names(&coordinates).map_err(fail)?;
+    let system = match kinetic {
+        Some(kinetic) => System::with_variable_mass(kinetic).map_err(fail)?,
+        None => System::new(read_mass(reader, coordinates.len())?),
+    };
+    let mut system = system.with_names(&coordinates).map_err(fail)?;
     for (name, field, _) in fields(reader, "equality", &scope, as_written)? {
         system = system.with_equality(&name, field).map_err(fail)?;
+    }
+    for (name, entry, place) in reader.entries("nonholonomic")? {
+        let row = FormulaRolling::new(&formula_text(entry), &scope);
+        let row = row.map_err(|e| place.formula(&e))?;
+        system = system.with_equality(&name, row).map_err(fail)?;
     }
     if let Some(switching) = read_switching(reader, &coordinates, &scope)? {
         system = system.with_switching(switching).map_err(fail)?;
@@ -28,6 +40,7 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
 pub(crate) type Spelling = fn(&str, &Place) -> Result<String, ProblemError>;
 
 /// Formulas of coordinates know them by their names.
+#[allow(clippy::unnecessary_wraps)] // one of two spellings, of which the other may fail
 fn as_written(text: &str, _: &Place) -> Result<String, ProblemError> {
     Ok(text.to_owned())
 }
@@ -212,6 +225,19 @@ pub(crate) fn read_parameters(reader: &Reader<'_>) -> Result<Vec<(String, f64)>,
         known.define(&name, value).map_err(|e| place.error(e.message))?;
     }
     Ok(known.parameters().to_vec())
+}
+
+/// `kinetic`: the kinetic energy by a formula, in place of `mass`.
+fn read_kinetic(
+    reader: &Reader<'_>,
+    scope: &Scope,
+) -> Result<Option<FormulaKinetic>, ProblemError> {
+    let Some(text) = reader.text("kinetic")? else { return Ok(None) };
+    let place = reader.place_of("kinetic");
+    if reader.has("mass") {
+        return Err(place.error("give `kinetic` or `mass`, not both: one says what the other does"));
+    }
+    FormulaKinetic::new(text, scope).map(Some).map_err(|e| place.formula(&e))
 }
 
 pub(crate) fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, ProblemError> {

@@ -38,7 +38,7 @@ pub(crate) fn read_beam(
     };
     let first = read_triad(reader, [line[0], line[line.len().min(2) - 1]])?;
     reader.finish()?;
-    let nodes = if reader.has("points") {
+    let nodes = if reader.has("points") || reader.has("radius") {
         along(&line, first)
     } else {
         line.iter().map(|&position| Pose { position, directors: first }).collect()
@@ -63,10 +63,13 @@ fn read_line(reader: &Reader<'_>) -> Result<Vec<[f64; 3]>, ProblemError> {
             .filter(|points| points.len() >= 2)
             .ok_or_else(|| place.error("expected two points or more with three numbers each"));
     }
+    if reader.has("radius") {
+        return read_arc(reader);
+    }
     let ends = reader.require(
         "ends",
         reader.matrix("ends")?,
-        "the two ends of the beam, as in `ends = [[0, 0, 0], [1, 0, 0]]`; or `points`, its nodes",
+        "the two ends of the beam, as in `ends = [[0, 0, 0], [1, 0, 0]]`; or `points`, its nodes; or `radius`, `angle`, `start`, `tangent` and `axis` of an arc",
     )?;
     let ends: [[f64; 3]; 2] = points(&ends).and_then(|p| p.try_into().ok()).ok_or_else(|| {
         reader.place_of("ends").error("expected two points with three numbers each")
@@ -80,6 +83,52 @@ fn read_line(reader: &Reader<'_>) -> Result<Vec<[f64; 3]>, ProblemError> {
     Ok((0..=elements)
         .map(|k| std::array::from_fn(|c| (1.0 - share(k)) * ends[0][c] + share(k) * ends[1][c]))
         .collect())
+}
+
+/// An arc of a circle: from `start` along `tangent`, turning about `axis` by `angle`.
+fn read_arc(reader: &Reader<'_>) -> Result<Vec<[f64; 3]>, ProblemError> {
+    if reader.has("ends") {
+        let message = "an arc begins at `start`: leave out `ends`";
+        return Err(reader.place_of("ends").error(message));
+    }
+    let radius = reader.require("radius", reader.positive("radius")?, "of the arc")?;
+    let angle =
+        reader.require("angle", reader.number("angle")?, "by which it turns, in radians")?;
+    let start: [f64; 3] =
+        reader.require("start", reader.vector("start")?, "the point at which the arc begins")?;
+    let unit = |key: &'static str, what: &str| -> Result<Vec3, ProblemError> {
+        let vector = Vec3::from(reader.require(key, reader.vector::<3>(key)?, what)?);
+        if (vector.norm() - 1.0).abs() > 1e-8 {
+            let message = format!("a unit vector, here is one of length {}", vector.norm());
+            return Err(reader.place_of(key).error(message));
+        }
+        Ok(vector.normalize())
+    };
+    let tangent = unit("tangent", "the direction in which the arc begins, a unit vector")?;
+    let axis = unit("axis", "about which it turns, a unit vector across the tangent")?;
+    if axis.dot(&tangent).abs() > 1e-8 {
+        let message = "the axis of an arc is at right angles to its tangent";
+        return Err(reader.place_of("axis").error(message));
+    }
+    let elements = reader.require(
+        "elements",
+        reader.count_up_to("elements", MOST_ELEMENTS)?,
+        "the number of elements",
+    )?;
+    let step = angle / elements.max(1) as f64;
+    if angle == 0.0 || !angle.is_finite() || step.abs() > 1.0 {
+        let message =
+            "an arc turns by an angle that is not zero, and by at most one radian in each element";
+        return Err(reader.place_of("angle").error(message));
+    }
+    // Turning the other way, the centre lies on the other side.
+    let inward = axis.cross(&tangent) * angle.signum();
+    let (first, r) = (Vec3::from(start), radius);
+    let at = |k: usize| {
+        let (sine, cosine) = (step.abs() * k as f64).sin_cos();
+        (first + tangent * (r * sine) + inward * (r * (1.0 - cosine))).into()
+    };
+    Ok((0..=elements).map(at).collect())
 }
 
 /// Poses along a line: the triad is turned with the tangent and about nothing else. In a bend the tangent is that of the circle through
@@ -111,7 +160,7 @@ fn along(line: &[[f64; 3]], triad: [[f64; 3]; 3]) -> Vec<Pose> {
 }
 
 /// The smallest rotation that takes one unit vector to another.
-fn turn_onto(from: &Vec3, to: &Vec3) -> Mat3 {
+pub(crate) fn turn_onto(from: &Vec3, to: &Vec3) -> Mat3 {
     let axis = from.cross(to);
     let (sine, cosine) = (axis.norm(), from.dot(to));
     if sine == 0.0 {

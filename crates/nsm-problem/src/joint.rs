@@ -11,6 +11,7 @@ use nsm_formula::{FormulaForce, Scope, nearest};
 
 use super::account::word;
 use super::element::read_line;
+use super::flexible::turn_onto;
 use super::motion::{Integral, Parameters, read_formula};
 use super::multibody::{end_named, name_of, refused};
 use super::reader::Reader;
@@ -47,8 +48,8 @@ const TYPES: [(&str, Type); 14] = [
 ];
 
 /// A freedom of a joint that formulas may speak of.
-struct Freedom {
-    name: String,
+pub(crate) struct Freedom {
+    pub(crate) name: String,
     joint: JointId,
     number: usize,
     /// Where its angle lies, if limits say so.
@@ -57,7 +58,11 @@ struct Freedom {
 
 impl Freedom {
     /// Its gauge; turns are counted where its value matters and no limits keep it within one.
-    fn gauge(&self, mechanism: &mut Mechanism, value: bool) -> Result<Gauge, ProblemError> {
+    pub(crate) fn gauge(
+        &self,
+        mechanism: &mut Mechanism,
+        value: bool,
+    ) -> Result<Gauge, ProblemError> {
         let gauge = match self.near {
             None if value => mechanism.counted_freedom(self.joint, self.number),
             near => {
@@ -68,13 +73,13 @@ impl Freedom {
     }
 }
 
-/// Reads all joints; where a rate is given, its place.
+/// Reads all joints; where a rate is given, its place, and the freedoms that formulas may speak of.
 pub(crate) fn read_joints(
     reader: &Reader<'_>,
     parameters: &Parameters,
     mechanism: &mut Mechanism,
     own: &mut Contacts,
-) -> Result<Option<Place>, ProblemError> {
+) -> Result<(Option<Place>, Vec<Freedom>), ProblemError> {
     let tables = reader.tables("joint")?;
     let (mut rated, mut freedoms, mut gears) = (None, Vec::new(), Vec::new());
     let mut made = Vec::new();
@@ -120,7 +125,7 @@ pub(crate) fn read_joints(
         read_drives(table, &freedoms, own, (&names, parameters), mechanism)?;
         table.finish()?;
     }
-    Ok(rated)
+    Ok((rated, freedoms))
 }
 
 fn read_joint(
@@ -156,8 +161,12 @@ fn read_joint(
         "the point of the joint in the world, at the start",
     )?;
     let axis: Option<[f64; 3]> = reader.vector("axis")?;
-    let needs_axis =
-        !matches!(kind, Type::Pair(JointKind::Spherical | JointKind::Fixed) | Type::Universal);
+    let needs_axis = !matches!(
+        kind,
+        Type::Pair(JointKind::Spherical | JointKind::Fixed)
+            | Type::Universal
+            | Type::ConstantVelocity
+    );
     let axis = if needs_axis {
         reader.require("axis", axis, "a unit vector in the world, at the start")?
     } else {
@@ -194,8 +203,12 @@ fn read_joint(
             mechanism.couple(joint, "cross", row).map_err(refuse)?;
         }
         Type::ConstantVelocity => {
-            let [a, b] = across(axis);
-            let twist = [[b, a], [a, b]].map(|pair| mechanism.product(joint, pair));
+            // The second shaft's frame is the first one's, bent and not twisted: axes that agree stay as they are.
+            let [first, second] = read_shafts(reader, axis)?;
+            let [a, b] = across(first);
+            let bend = turn_onto(&first.into(), &second.into());
+            let [c, d] = [a, b].map(|x| (bend * nsm_geom::Vec3::from(x)).into());
+            let twist = [[b, c], [a, d]].map(|pair| mechanism.product(joint, pair));
             let [one, other] = twist;
             let gauges = vec![(1.0, one.map_err(refuse)?), (-1.0, other.map_err(refuse)?)];
             mechanism.couple(joint, "twist", Coupling::new(gauges, 0.0)).map_err(refuse)?;
@@ -235,6 +248,32 @@ fn across(axis: [f64; 3]) -> [[f64; 3]; 2] {
     [a.into(), axis.cross(&a).into()]
 }
 
+/// The shafts of a constant velocity coupling: `axis` where they agree at the start, `axes` where they do not.
+fn read_shafts(reader: &Reader<'_>, axis: [f64; 3]) -> Result<[[f64; 3]; 2], ProblemError> {
+    let shafts = match reader.matrix("axes")? {
+        Some(rows) => pair_of_vectors(&rows, &reader.place_of("axes"))?,
+        None if reader.has("axis") => [axis; 2],
+        None => {
+            let message = "`axis` is missing: the shaft of both bodies; or `axes`, that of the first and that of the second where they are bent at the start";
+            return Err(reader.place().error(message));
+        }
+    };
+    let cosine = nsm_geom::Vec3::from(shafts[0]).dot(&nsm_geom::Vec3::from(shafts[1]));
+    if cosine < 1e-6 {
+        let message = "the shafts are bent by a right angle or more: turn one of the axes round, or draw them closer to a line";
+        return Err(reader.place_of("axes").error(message));
+    }
+    Ok(shafts)
+}
+
+fn pair_of_vectors(rows: &[Vec<f64>], place: &Place) -> Result<[[f64; 3]; 2], ProblemError> {
+    let vectors: Option<Vec<[f64; 3]>> =
+        rows.iter().map(|row| <[f64; 3]>::try_from(row.as_slice()).ok()).collect();
+    vectors
+        .and_then(|vectors| vectors.try_into().ok())
+        .ok_or_else(|| place.error("expected two unit vectors with three numbers each"))
+}
+
 /// `axes`: the arms of the cross on the first and on the second body; two across `axis` if left out.
 fn read_arms(reader: &Reader<'_>, axis: [f64; 3]) -> Result<[[f64; 3]; 2], ProblemError> {
     let Some(rows) = reader.matrix("axes")? else {
@@ -245,11 +284,7 @@ fn read_arms(reader: &Reader<'_>, axis: [f64; 3]) -> Result<[[f64; 3]; 2], Probl
         return Err(reader.place().error(message));
     };
     let place = reader.place_of("axes");
-    let arms: Option<Vec<[f64; 3]>> =
-        rows.iter().map(|row| <[f64; 3]>::try_from(row.as_slice()).ok()).collect();
-    let arms: [[f64; 3]; 2] = arms
-        .and_then(|arms| arms.try_into().ok())
-        .ok_or_else(|| place.error("expected two unit vectors with three numbers each"))?;
+    let arms = pair_of_vectors(&rows, &place)?;
     let product = nsm_geom::Vec3::from(arms[0]).dot(&nsm_geom::Vec3::from(arms[1]));
     if product.abs() > 1e-9 {
         return Err(place.error("the arms of a cross are at right angles"));
@@ -422,7 +457,11 @@ fn read_drives(
         let message = "a motor drives the one freedom of a revolute, prismatic or screw joint";
         return Err(place.error(message));
     }
-    let begin = motion.value(&[], mechanism.start_time());
+    let (begin, rate) =
+        (motion.value(&[], mechanism.start_time()), motion.rate(&[], mechanism.start_time()));
+    if !begin.is_finite() || !rate.is_finite() {
+        return Err(place.error(format!("the motor begins at {begin} with the rate {rate}")));
+    }
     if begin.abs() > 1e-9 {
         let message = format!(
             "the motor begins at {begin}, but freedoms are zero where the file draws them: let the formula begin at 0, or draw the joint there"

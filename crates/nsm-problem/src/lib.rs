@@ -27,6 +27,7 @@
 mod account;
 mod across;
 mod beside;
+mod bushing;
 pub mod compare;
 mod contact;
 mod coordinates;

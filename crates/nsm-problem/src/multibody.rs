@@ -11,6 +11,7 @@ use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use super::account::word;
 use super::beside;
+use super::bushing::{read_attraction, read_bushing};
 use super::element::{read_load, read_spring};
 use super::equality::read_equalities;
 use super::flexible::read_beam;
@@ -22,7 +23,17 @@ use super::{Contacts, Place, ProblemError, Subject};
 use nsm_formula::nearest;
 
 /// Tables that make rigid bodies a mechanism.
-const PARTS: [&str; 5] = ["joint", "beam", "point_mass", "load", "spring"];
+const PARTS: [&str; 9] = [
+    "joint",
+    "beam",
+    "point_mass",
+    "load",
+    "spring",
+    "bushing",
+    "attraction",
+    "equality",
+    "nonholonomic",
+];
 
 /// Whether the file describes a mechanism and not bodies that fly over planes, nor a system by formula alone.
 pub(crate) fn is_mechanism(reader: &Reader<'_>, bodies: &[Reader<'_>]) -> bool {
@@ -63,12 +74,18 @@ pub(crate) fn read_mechanism(
     let parameters = beside::all_parameters(reader, beside.as_ref())?;
     let begin = reader.table("start")?.map_or(Ok(None), |start| start.number("t"))?.unwrap_or(0.0);
     mechanism = mechanism.starting_at(begin);
-    let rated = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
+    let (rated, freedoms) = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
     for table in [Some(reader), beside.as_ref()].into_iter().flatten() {
-        read_equalities(table, &parameters, &mut mechanism)?;
+        read_equalities(table, &parameters, &freedoms, &mut mechanism)?;
     }
     for (i, table) in reader.tables("spring")?.iter().enumerate() {
         read_spring(table, i, &parameters, &mut mechanism)?;
+    }
+    for (i, table) in reader.tables("bushing")?.iter().enumerate() {
+        read_bushing(table, i, &mut mechanism)?;
+    }
+    for (i, table) in reader.tables("attraction")?.iter().enumerate() {
+        read_attraction(table, i, &mut mechanism)?;
     }
     for (i, table) in reader.tables("load")?.iter().enumerate() {
         read_load(table, i, &parameters, &mut mechanism)?;

@@ -1,5 +1,7 @@
 //! `[[repeat]]`: copies of blocks with an index; and blocks that are `like` another of their kind.
 //!
+//! A `[[repeat]]` with `with = [{ … }, …]` is a template: one copy for each table, whose entries are names in the copy.
+//!
 //! In a copy, `{…}` in a text is a formula of the index and the parameters; a text where a number belongs is such a formula as a whole; and in
 //! formulas of motion (`torque`, `motor`, …) the index stands for its value.
 
@@ -22,8 +24,18 @@ const FORMULAS: [&str; 5] = ["torque", "force", "motor", "motor_rate", "value"];
 const MOST: usize = 100_000;
 
 /// Kinds of blocks that may be repeated, or be like each other.
-const BLOCKS: [&str; 8] =
-    ["body", "joint", "beam", "spring", "point_mass", "load", "plane", "contact"];
+const BLOCKS: [&str; 10] = [
+    "body",
+    "joint",
+    "beam",
+    "spring",
+    "point_mass",
+    "load",
+    "bushing",
+    "attraction",
+    "plane",
+    "contact",
+];
 
 type Table<'t> = DeTable<'t>;
 
@@ -78,18 +90,28 @@ fn copy<'t>(
     place: &Place,
     copies: &mut Vec<(&'static str, Spanned<DeValue<'t>>)>,
 ) -> Result<(), ProblemError> {
+    let given = read_with(table, place)?;
     let (count, first, index) = {
         let reader = Reader::new(source, table, &place.key, 0);
         let count = reader.count_up_to("count", MOST).map_err(|e| at(e, place))?;
-        let count = count.ok_or_else(|| place.error("`count` is missing: how many copies"))?;
+        let count = match (count, given.len()) {
+            (Some(_), 1..) => return Err(place.error("give `count` or `with`, not both")),
+            (None, 0) => {
+                let message =
+                    "`count` is missing: how many copies; or `with`, a table of values for each";
+                return Err(place.error(message));
+            }
+            (Some(count), 0) => count,
+            (None, copies) => copies,
+        };
         let first = reader.number("from").map_err(|e| at(e, place))?.unwrap_or(0.0);
         let index = reader.text("index").map_err(|e| at(e, place))?.unwrap_or("i").to_owned();
         (count, first, index)
     };
     for (key, _) in table {
         let key = key.get_ref().as_ref();
-        if !["count", "from", "index"].contains(&key) && !BLOCKS.contains(&key) {
-            let near = nearest(key, BLOCKS.into_iter().chain(["count", "from", "index"]));
+        if !["count", "from", "index", "with"].contains(&key) && !BLOCKS.contains(&key) {
+            let near = nearest(key, BLOCKS.into_iter().chain(["count", "from", "index", "with"]));
             let hint = near.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
             return Err(place.error(format!("`{key}` cannot be repeated{hint}")));
         }
@@ -98,7 +120,14 @@ fn copy<'t>(
         let value = first + k as f64;
         let mut scope = Scope::new(&[], parameters).map_err(|e| place.error(e.message))?;
         scope.define(&index, value).map_err(|e| place.error(e.message))?;
-        let copier = Copier { scope, index: &index, value, place };
+        let mut named = vec![(index.as_str(), Named::Number(value))];
+        for (name, entry) in given.get(k).into_iter().flatten() {
+            if let Named::Number(value) = entry {
+                scope.define(name, *value).map_err(|e| place.error(e.message))?;
+            }
+            named.push((name, entry.clone()));
+        }
+        let copier = Copier { scope, named: &named, place };
         for kind in BLOCKS {
             let Some((_, blocks)) = table.iter().find(|(key, _)| key.get_ref() == kind) else {
                 continue;
@@ -122,9 +151,46 @@ fn at(error: ProblemError, place: &Place) -> ProblemError {
 /// Copies values for one value of the index.
 struct Copier<'a> {
     scope: Scope,
-    index: &'a str,
-    value: f64,
+    /// The index, and what `with` gives.
+    named: &'a [(&'a str, Named)],
     place: &'a Place,
+}
+
+/// What a name in a copy stands for.
+#[derive(Clone, Debug, PartialEq)]
+enum Named {
+    Number(f64),
+    Text(String),
+}
+
+/// The tables of `with`, entry by entry.
+fn read_with(table: &Table<'_>, place: &Place) -> Result<Vec<Vec<(String, Named)>>, ProblemError> {
+    let Some((_, value)) = table.iter().find(|(key, _)| key.get_ref() == "with") else {
+        return Ok(Vec::new());
+    };
+    let wrong = || {
+        place.error("`with` is a list of tables of numbers and texts, one for each copy, as in `with = [{ side = \"left\", y = 1 }, { side = \"right\", y = -1 }]`")
+    };
+    let list = value.get_ref().as_array().ok_or_else(wrong)?;
+    let one = |entry: &Spanned<DeValue<'_>>| {
+        let table = entry.get_ref().as_table().ok_or_else(wrong)?;
+        let entries = table.iter().map(|(name, value)| {
+            let named = match value.get_ref() {
+                DeValue::String(text) => Named::Text(text.to_string()),
+                DeValue::Float(x) => Named::Number(x.as_str().parse().map_err(|_| wrong())?),
+                DeValue::Integer(x) => {
+                    let whole = i64::from_str_radix(x.as_str(), x.radix()).map_err(|_| wrong())?;
+                    #[allow(clippy::cast_precision_loss)]
+                    Named::Number(whole as f64)
+                }
+                _ => return Err(wrong()),
+            };
+            Ok((name.get_ref().to_string(), named))
+        });
+        entries.collect::<Result<Vec<_>, _>>()
+    };
+    let tables = list.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    if tables.is_empty() { Err(wrong()) } else { Ok(tables) }
 }
 
 impl Copier<'_> {
@@ -160,7 +226,11 @@ impl Copier<'_> {
         while let Some(open) = rest.find('{') {
             let Some(close) = rest[open..].find('}') else { break };
             filled.push_str(&rest[..open]);
-            filled.push_str(&self.number(&rest[open + 1..open + close])?.to_string());
+            let inside = &rest[open + 1..open + close];
+            match self.named.iter().find(|(name, _)| *name == inside.trim()) {
+                Some((_, Named::Text(text))) => filled.push_str(text),
+                _ => filled.push_str(&self.number(inside)?.to_string()),
+            }
             rest = &rest[open + close + 1..];
         }
         filled.push_str(rest);
@@ -177,7 +247,7 @@ impl Copier<'_> {
         constant(formula, &self.scope).map_err(|e| self.place.formula(&e))
     }
 
-    /// The index as a word of its own, in brackets by its value.
+    /// The index and other numbers as words of their own, in brackets by their values.
     fn put_index(&self, formula: &str) -> String {
         let word = |c: char| c.is_alphanumeric() || c == '_' || c == '\'';
         let mut out = String::new();
@@ -186,10 +256,11 @@ impl Copier<'_> {
             out.push_str(&rest[..start]);
             rest = &rest[start..];
             let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
-            if &rest[..end] == self.index {
-                let _ = write!(out, "({:e})", self.value);
-            } else {
-                out.push_str(&rest[..end]);
+            match self.named.iter().find(|(name, _)| *name == &rest[..end]) {
+                Some((_, Named::Number(value))) => {
+                    let _ = write!(out, "({value:e})");
+                }
+                _ => out.push_str(&rest[..end]),
             }
             rest = &rest[end..];
         }

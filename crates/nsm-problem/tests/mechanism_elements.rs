@@ -1,28 +1,12 @@
 //! Springs, motors, limits and couplings through problem files: the suite's expectations, what joints carry, and a file with each kind of mistake.
 
 mod common;
+#[path = "common/mechanisms.rs"]
+mod mechanisms;
 
 use common::message;
-use nsm_problem::{Problem, RunResult, Watch};
-
-fn judged(name: &str) {
-    let home = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benchmarks/mechanisms/");
-    let problem = Problem::read(format!("{home}{name}.toml").as_ref()).unwrap();
-    let results: Vec<RunResult> = problem
-        .runs
-        .iter()
-        .map(|run| problem.execute(run, None, Watch::default()).unwrap())
-        .collect();
-    for result in &results {
-        assert!(result.failure.is_none(), "{name}: {:?}", result.failure);
-        assert_eq!(result.ledger.warnings(), [], "{name}: {}", result.name);
-    }
-    let verdicts = problem.judge(&results).unwrap();
-    assert!(verdicts.len() >= problem.runs.len());
-    for verdict in verdicts {
-        assert!(verdict.holds, "{name}: {verdict:?}");
-    }
-}
+use mechanisms::{judged, number, run};
+use nsm_problem::{Problem, Watch};
 
 #[test]
 fn springs_and_dampers_follow_their_closed_forms() {
@@ -73,18 +57,6 @@ fn bar(keys: &str, more: &str) -> String {
         end = 0.1
         "#
     )
-}
-
-fn run(text: &str) -> RunResult {
-    let problem = Problem::parse(text).unwrap_or_else(|e| panic!("{e}"));
-    problem.execute(&problem.runs[0], None, Watch::default()).unwrap()
-}
-
-fn number(result: &RunResult, path: &str) -> f64 {
-    match result.figure(path) {
-        Ok(nsm_formula::Figure::Number(x)) => x,
-        other => panic!("{path}: {other:?}"),
-    }
 }
 
 #[test]

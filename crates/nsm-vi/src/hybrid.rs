@@ -72,6 +72,7 @@ impl Hybrid {
     /// # Errors
     /// Parameters out of range, coordinates without mass, gaps that depend on time explicitly.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<HybridStepper<'a>, SystemError> {
+        system.require_holonomic("hybrid")?;
         if system.inequalities().is_rheonomic() {
             return Err(SystemError::DoesNotFit {
                 method: "the hybrid method",

@@ -38,6 +38,7 @@ impl DiscreteSmooth {
         system: &'a System,
     ) -> Result<DiscreteSmoothStepper<'a>, SystemError> {
         system.require_no_friction("the smooth method")?;
+        system.require_holonomic("the smooth method")?;
         let m = system.inequalities().len();
         Ok(DiscreteSmoothStepper {
             kernel: Kernel::new(system, self.quadrature, self.step, false, self.tolerances)?,

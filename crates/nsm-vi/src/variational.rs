@@ -14,6 +14,7 @@
 //!
 //! Inequalities of the system are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
 
+use nsm_constraints::chord;
 use nsm_model::{Events, Splitting, State, StepError, StepReport, Stepper, System, SystemError};
 
 use crate::kernel::Kernel;
@@ -73,6 +74,7 @@ impl Variational {
         kernel.turn = self.turn;
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(VariationalStepper {
+            rolls: system.nonholonomic().is_some(),
             kernel,
             h: self.step,
             multipliers: vec![0.0; m],
@@ -90,6 +92,8 @@ impl Variational {
 pub struct VariationalStepper<'a> {
     kernel: Kernel<'a>,
     h: f64,
+    /// Whether there are rows on velocities, which need to know where a step begins.
+    rolls: bool,
     multipliers: Vec<f64>,
     node: Vec<f64>,
     /// Multipliers $\xi$ and impulse $F\xi$ that made the last momentum tangent, and the position and momentum it ended with.
@@ -152,6 +156,7 @@ impl Stepper for VariationalStepper<'_> {
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         self.kernel.system.check_lengths(state)?;
+        let _chord = self.rolls.then(|| chord::begin(&state.q));
         let (phase, h) = ((&state.q[..], &state.p[..], state.t), self.h);
         let iterations = self.kernel.advance_position(phase, h, &[])?;
         self.kernel.advance_momentum(phase, h, &[])?;

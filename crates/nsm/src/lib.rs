@@ -31,10 +31,13 @@
 //! formulas, [`vi`] and [`alpha`] integrate, [`reflect`] knows the impact laws, [`model`] says what a system
 //! is, [`constraints`] what holds it, [`geom`] and [`solvers`] know nothing of mechanics.
 //!
-//! Without default features (`default-features = false`) the binary and what only it needs are left out.
+//! Without default features (`default-features = false`) the binary and what only it needs are left out; the feature `urdf` alone brings
+//! robots.
 
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "urdf")]
+pub mod urdf;
 
 pub use nsm_alpha as alpha;
 pub use nsm_constraints as constraints;

@@ -310,3 +310,78 @@ fn a_method_that_meets_impacts_on_the_grid_never_judges_one_that_locates_them() 
     let unjudged = compare("gvi,moreau-jean");
     assert!(unjudged["reference"].is_null() && unjudged["scatter"].as_f64().unwrap() > 1e-4);
 }
+
+/// An arm of two links, the second with its principal axes turned against the link.
+const ARM: &str = r#"<?xml version="1.0"?>
+<robot name="arm">
+  <link name="world"/>
+  <link name="upper">
+    <inertial><origin xyz="0.25 0 0"/><mass value="2"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.05" iyz="0" izz="0.05"/></inertial>
+    <collision><origin xyz="0.25 0 0" rpy="0 1.5707963267948966 0"/><geometry><cylinder radius="0.03" length="0.5"/></geometry></collision>
+  </link>
+  <link name="fore">
+    <inertial><origin xyz="0.2 0 0" rpy="0 0.4 0"/><mass value="1"/><inertia ixx="0.004" iyy="0.02" izz="0.021"/></inertial>
+  </link>
+  <link name="tool"/>
+  <joint name="shoulder" type="continuous">
+    <parent link="world"/><child link="upper"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/><dynamics damping="0.1"/>
+  </joint>
+  <joint name="elbow" type="continuous">
+    <parent link="upper"/><child link="fore"/><origin xyz="0.5 0 0" rpy="0 0.3 0"/><axis xyz="0 1 0"/>
+  </joint>
+  <joint name="wrist" type="fixed"><parent link="fore"/><child link="tool"/><origin xyz="0.4 0 0"/></joint>
+</robot>"#;
+
+#[test]
+fn a_robot_from_urdf_moves_as_the_same_written_by_hand() {
+    let imported = nsm::urdf::import(ARM, Path::new("."), &nsm::urdf::Options::default()).unwrap();
+    assert_eq!(imported.notes, Vec::<String>::new());
+    let run = "[[run]]\nmethod = \"energy-momentum\"\nstep = 0.002\nend = 0.5\n";
+    let head = imported.problem.split("[[run]]").next().unwrap();
+    let (s, c) = 0.3_f64.sin_cos();
+    let (ts, tc) = 0.7_f64.sin_cos();
+    let hand = format!(
+        "gravity = [0, 0, -9.81]\n[[body]]\nname = \"upper\"\nmass = 2\ninertia = [0.01, 0.05, 0.05]\nposition = [0.25, 0, 1]\n\
+         [[body]]\nname = \"fore\"\nmass = 1\ninertia = [0.004, 0.02, 0.021]\nposition = [{:?}, 0, {:?}]\nrotation = [[{tc:?}, 0, {ts:?}], [0, 1, 0], [{:?}, 0, {tc:?}]]\n\
+         [[joint]]\nname = \"shoulder\"\ntype = \"revolute\"\nbodies = [\"ground\", \"upper\"]\nat = [0, 0, 1]\naxis = [0, 1, 0]\ndamping = 0.1\n\
+         [[joint]]\nname = \"elbow\"\ntype = \"revolute\"\nbodies = [\"upper\", \"fore\"]\nat = [0.5, 0, 1]\naxis = [0, 1, 0]\n",
+        0.5 + 0.2 * c,
+        1.0 - 0.2 * s,
+        -ts
+    );
+    let ends = [format!("{head}{run}"), format!("{hand}{run}")].map(|text| {
+        let problem = nsm::problem::Problem::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let result =
+            problem.execute(&problem.runs[0], None, nsm::problem::Watch::default()).unwrap();
+        result.recording.samples.last().unwrap().clone()
+    });
+    let [a, b] = &ends;
+    assert!((a[0] - 0.5).abs() < 1e-12 && a.len() > 24);
+    for (a, b) in a.iter().zip(b) {
+        assert!((a - b).abs() < 1e-10, "{a} {b}");
+    }
+}
+
+#[test]
+fn mistakes_of_robots_name_the_part() {
+    let import =
+        |text: &str| nsm::urdf::import(text, Path::new("."), &nsm::urdf::Options::default());
+    let mesh = "<collision><geometry><mesh filename=\"package://arm/upper.stl\"/></geometry></collision></link>";
+    for (text, expected) in [
+        (
+            ARM.replace("<inertial><origin xyz=\"0.25 0 0\"/><mass value=\"2\"/><inertia ixx=\"0.01\" ixy=\"0\" ixz=\"0\" iyy=\"0.05\" iyz=\"0\" izz=\"0.05\"/></inertial>", ""),
+            "link `upper` moves and has no <inertial>",
+        ),
+        (ARM.replace("value=\"2\"", "value=\"0\""), "link `upper` has the mass 0"),
+        (ARM.replace("ixx=\"0.004\"", "ixx=\"much\""), "`ixx` is \"much\""),
+        (ARM.replace("child link=\"fore\"", "child link=\"four\""), "a link `four`, which does not exist"),
+        (ARM.replace("name=\"elbow\" type=\"continuous\"", "name=\"elbow\" type=\"revolute\""), "needs a <limit lower upper>"),
+        (ARM.replace("name=\"elbow\" type=\"continuous\"", "name=\"elbow\" type=\"ball\""), "`ball`"),
+        (ARM.replacen("</link>", mesh, 1), "package://arm/upper.stl is not found"),
+        ("<sdf/>".to_owned(), "this is a <sdf>"),
+        ("robot".to_owned(), "no XML"),
+    ] {
+        let found = import(&text).unwrap_err().to_string();
+        assert!(found.contains(expected), "{expected}\n---\n{found}");
+    }
+}

@@ -79,6 +79,7 @@ impl EventDriven {
         system: &'a System,
         start: &State,
     ) -> Result<EventDrivenStepper<'a>, AlphaError> {
+        system.require_holonomic("alpha-event")?;
         check_step(self.step)?;
         self.coefficients.check()?;
         self.newton.check()?;

@@ -104,6 +104,7 @@ impl Nsga {
         system: &'a System,
         start: &State,
     ) -> Result<NsgaStepper<'a>, AlphaError> {
+        system.require_holonomic("nsga")?;
         check_step(self.step)?;
         self.coefficients.check()?;
         self.newton.check()?;

@@ -372,7 +372,7 @@ impl Mechanism {
     }
 
     /// A direction of the world at the start, as an end carries it.
-    fn carried(&self, name: &str, end: End, n: [f64; 3]) -> Result<Arm, MechanismError> {
+    pub(super) fn carried(&self, name: &str, end: End, n: [f64; 3]) -> Result<Arm, MechanismError> {
         Ok(match end {
             End::Ground => Arm::fixed(n),
             End::Node(id) => {
@@ -392,7 +392,7 @@ fn numbered(name: &str, what: &str, freedom: usize, freedoms: usize) -> String {
     }
 }
 
-fn unit(name: &str, axis: [f64; 3]) -> Result<[f64; 3], MechanismError> {
+pub(super) fn unit(name: &str, axis: [f64; 3]) -> Result<[f64; 3], MechanismError> {
     finite("the axis", name, &axis)?;
     let length = nsm_geom::Vec3::from(axis).norm();
     if (length - 1.0).abs() > 1e-8 {

@@ -145,7 +145,7 @@ impl Field for ElasticElement {
 }
 
 /// Adds $w\\,x\\,y^\top$.
-fn outer(w: f64, x: &[f64], y: &[f64], out: &mut [f64]) {
+pub(super) fn outer(w: f64, x: &[f64], y: &[f64], out: &mut [f64]) {
     if w == 0.0 {
         return;
     }

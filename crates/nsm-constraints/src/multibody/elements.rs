@@ -363,6 +363,6 @@ fn not_negative(name: &str, what: &'static str, value: f64) -> Result<(), Mechan
     Err(part(name, ConstraintError::Parameter { what, must, value }))
 }
 
-fn part(name: &str, source: ConstraintError) -> MechanismError {
+pub(super) fn part(name: &str, source: ConstraintError) -> MechanismError {
     MechanismError::Part { name: name.to_owned(), source }
 }

@@ -96,7 +96,7 @@ pub enum MechanismError {
     },
     /// A particle has no directors, so that nothing can be joined to it.
     #[error(
-        "`{name}` needs directors, and the particle `{particle}` has none: attach its mass to a node"
+        "`{name}` needs directors, and the particle `{particle}` has none: a particle takes joints of type `spherical` and `distance`, and is the second of `point-on-line` and `point-on-plane`; else attach its mass to a node"
     )]
     Particle {
         /// What needs directors.

@@ -6,6 +6,7 @@
 //!    \varphi\'\' = \sum_k f_k\\,\pi_k\'\' + \sum_{kl} f_{kl}\\,\nabla\pi_k\nabla\pi_l^\top. $$
 //! - distance: $\pi = |x^2 - x^1|^2$, $f = \sqrt\pi$;
 //! - travel, or any other product: $f = \pi$;
+//! - a component of $\sin\theta\,u$ of a relative rotation: $f = \tfrac12(\pi_1 - \pi_2)$;
 //! - angle about $n$ with the triad $(n, a, b)$: $c = a^1\cdot a^2$, $s = b^1\cdot a^2$, $f = \operatorname{atan2}(s, c)$ plus the whole turns that bring it
 //!   nearest to a reference.
 //!
@@ -78,6 +79,8 @@ pub enum Reference {
 enum Kind {
     Distance,
     Product,
+    /// $\tfrac12(\pi_1 - \pi_2)$.
+    Turn,
     Angle(Reference),
 }
 
@@ -101,6 +104,11 @@ impl Gauge {
     /// $x\cdot y$.
     pub(super) fn product(x: &Arm, y: &Arm) -> Self {
         Self::new(&[[x, y]], Kind::Product)
+    }
+
+    /// A component of $\sin\theta\,u$ of the rotation that takes the triad $e$ to $f$: $\tfrac12(b^e\cdot a^f - a^e\cdot b^f)$ along $a \times b$.
+    pub(super) fn turn([a, b]: [&Arm; 2], [x, y]: [&Arm; 2]) -> Self {
+        Self::new(&[[b, x], [a, y]], Kind::Turn)
     }
 
     /// The angle from `a` to `x`, which is $\cos\theta\\,a + \sin\theta\\,b$.
@@ -158,6 +166,7 @@ impl Gauge {
         match self.kind {
             Kind::Distance => pi[0].sqrt(),
             Kind::Product => pi[0],
+            Kind::Turn => 0.5 * (pi[0] - pi[1]),
             Kind::Angle(_) => {
                 let angle = pi[1].atan2(pi[0]);
                 angle + TAU * ((from - angle) / TAU).round()
@@ -235,6 +244,7 @@ impl Gauge {
         match self.kind {
             Kind::Distance => [0.5 / pi[0].sqrt(), 0.0],
             Kind::Product => [1.0, 0.0],
+            Kind::Turn => [0.5, -0.5],
             Kind::Angle(_) => {
                 let [c, s] = pi;
                 let r2 = c * c + s * s;
@@ -247,7 +257,7 @@ impl Gauge {
     fn second(&self, pi: [f64; 2]) -> [[f64; 2]; 2] {
         match self.kind {
             Kind::Distance => [[-0.25 / (pi[0] * pi[0].sqrt()), 0.0], [0.0; 2]],
-            Kind::Product => [[0.0; 2]; 2],
+            Kind::Product | Kind::Turn => [[0.0; 2]; 2],
             Kind::Angle(_) => {
                 let [c, s] = pi;
                 let r4 = (c * c + s * s).powi(2);
@@ -266,6 +276,7 @@ impl Gauge {
                 ([mean, 0.0], [[-0.5 * mean * mean / b, 0.0], [0.0; 2]])
             }
             Kind::Product => ([1.0, 0.0], [[0.0; 2]; 2]),
+            Kind::Turn => ([0.5, -0.5], [[0.0; 2]; 2]),
             Kind::Angle(_) => {
                 let ([c0, s0], [c1, s1]) = (from, to);
                 let (sine, cosine) = (c0 * s1 - s0 * c1, c0 * c1 + s0 * s1);
@@ -306,7 +317,7 @@ impl Field for Gauge {
         let from = match self.kind {
             Kind::Angle(Reference::Near(angle)) => angle,
             Kind::Angle(Reference::Turns(at)) => TAU * q[at],
-            Kind::Distance | Kind::Product => 0.0,
+            Kind::Distance | Kind::Product | Kind::Turn => 0.0,
         };
         self.value_near(q, from)
     }
@@ -377,7 +388,7 @@ mod tests {
         (0..25).map(|i| if i == 24 { 0.5 } else { (1.7 * f64::from(i) + seed).sin() }).collect()
     }
 
-    fn gauges() -> [Gauge; 4] {
+    fn gauges() -> [Gauge; 5] {
         let [x, y] = [Arm::point(0, [0.3, -0.2, 0.5]), Arm::point(12, [0.1, 0.7, -0.4])];
         let [a, b] = [Arm::direction(0, [1.0, 0.2, 0.0]), Arm::direction(0, [-0.2, 1.0, 0.3])];
         let other = Arm::direction(12, [0.4, 0.1, 1.0]);
@@ -385,6 +396,7 @@ mod tests {
         [
             Gauge::distance(&gap),
             Gauge::product(&gap, &a),
+            Gauge::turn([&a, &b], [&other, &Arm::direction(12, [1.0, -0.3, 0.2])]),
             Gauge::angle(&a, &b, &other, Reference::Turns(24)),
             Gauge::distance(&y.minus(&Arm::fixed([1.0, 2.0, 3.0]))),
         ]

@@ -17,7 +17,9 @@
 
 mod beam;
 mod beam_element;
+mod bushing;
 mod closure;
+mod composed;
 mod contact;
 mod coupling;
 mod element;
@@ -43,7 +45,9 @@ mod wrench;
 
 pub use beam::{Beam, BeamId};
 pub use beam_element::BeamElement;
+pub use bushing::Bushing;
 pub use closure::Closure;
+pub use composed::{Composed, Reading};
 pub use coupling::Coupling;
 pub use element::{Elastic, ElasticElement, GaugeForce};
 pub use elements::LineElement;

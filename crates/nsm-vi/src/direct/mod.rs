@@ -51,6 +51,7 @@ impl Direct {
     /// # Errors
     /// A step that is not positive, negative tolerances, or coordinates without mass.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<DirectStepper<'a>, SystemError> {
+        system.require_holonomic("direct")?;
         check_step(self.step)?;
         self.tolerances.check()?;
         check_system(system)?;

@@ -53,6 +53,7 @@ impl Newmark {
     /// Parameters out of range, coordinates without mass, forces that depend on velocity, or
     /// constraints with $\beta = 0$ and [`ContactForce::Consistent`].
     pub fn stepper<'a>(&self, system: &'a System) -> Result<NewmarkStepper<'a>, SystemError> {
+        system.require_holonomic("newmark")?;
         check_step(self.step)?;
         self.tolerances.check()?;
         check_system(system)?;

@@ -96,6 +96,7 @@ impl Gvi {
     /// # Errors
     /// Parameters out of range, coordinates without mass, gaps that depend on time explicitly.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<GviStepper<'a>, SystemError> {
+        system.require_holonomic("gvi")?;
         if system.inequalities().is_rheonomic() {
             return Err(SystemError::DoesNotFit {
                 method: "GVI",

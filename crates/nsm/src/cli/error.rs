@@ -36,6 +36,14 @@ pub enum Error {
     /// A problem file that cannot be used.
     #[error("{0}")]
     Problem(Box<ProblemError>),
+    /// A robot that cannot be imported.
+    #[error("{}: {source}", path.display())]
+    Import {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: crate::urdf::ImportError,
+    },
     /// A comparison that cannot be made.
     #[error(transparent)]
     Compare(#[from] CompareError),

@@ -4,6 +4,7 @@ pub mod check;
 pub mod compare;
 mod error;
 mod folder;
+pub mod import;
 mod interrupt;
 pub mod methods;
 pub mod new;
@@ -23,6 +24,7 @@ Examples:
   nsm new ball > ball.toml        a commented problem to start from
   nsm check ball.toml             what nsm understands of it
   nsm methods ball.toml           which methods fit, and what each keeps
+  nsm import robot.urdf > robot.toml
   nsm run ball.toml               a table here; tables, plots and an animation in out/ball
   nsm compare ball.toml --methods gvi,hybrid,moreau-jean";
 
@@ -47,6 +49,8 @@ enum Command {
     Methods(methods::Args),
     /// Read a problem file and say what was understood; integrate nothing
     Check(check::Args),
+    /// Print a problem file made of a robot's URDF description
+    Import(import::Args),
     /// Print a commented problem file to start from
     New(new::Args),
     /// Print a script that completes commands and options in your shell
@@ -63,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::New(args) => new::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
