@@ -324,6 +324,15 @@ fn every_problem_file_of_the_suite_can_be_read() {
                     "{}",
                     file.display()
                 );
+                for e in &problem.expectations {
+                    // Beyond the papers nothing is their statement: the file says where its numbers come from.
+                    let paper = e.origin == Some(nsm_problem::Origin::Paper);
+                    let beyond = ["contact", "friction", "mechanisms"]
+                        .iter()
+                        .any(|subject| file.parent().unwrap().ends_with(subject));
+                    let said = e.origin.is_some() && !(beyond && paper);
+                    assert!(said, "{}: `{}` needs an `origin`", file.display(), e.what);
+                }
                 read += 1;
             }
         }
