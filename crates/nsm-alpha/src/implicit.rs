@@ -15,7 +15,7 @@
 
 use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::LinearError;
-use nsm_solvers::newton::is_converged;
+use nsm_solvers::newton::{CONTRACTS, ends};
 use nsm_solvers::small::norm_inf;
 
 use crate::bilateral::Bilateral;
@@ -157,7 +157,7 @@ impl<'a> Implicit<'a> {
             Index::One => (h * h / ratio_a, h * ratio_v / ratio_a, 1.0, 1.0),
         };
         let w = s / self.scale;
-        let mut before = f64::INFINITY;
+        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         let mut iterations = 0;
         let residual = loop {
             self.residual(index, rows, intermediate);
@@ -169,9 +169,14 @@ impl<'a> Implicit<'a> {
                 });
             }
             iterations += 1;
-            if let Err(error) = self.assemble(index, (c_q, c_v, c_a), w, rows, intermediate) {
+            // A factorisation costs many solves where the unknowns are many.
+            let fresh = iterations == 1 || !self.saddle.is_sparse() || last > CONTRACTS * before;
+            if fresh
+                && let Err(error) = self.assemble(index, (c_q, c_v, c_a), w, rows, intermediate)
+            {
                 return Err(self.singular(error, from.t, rows));
             }
+            before = last;
             let (r, g) = self.saddle.rhs();
             for i in 0..n {
                 r[i] = -w * (self.inertia[i] + self.reaction[i] - self.force[i]);
@@ -184,7 +189,7 @@ impl<'a> Implicit<'a> {
             }
             let (x, mu) = self.saddle.rhs();
             let end = &mut self.end;
-            let change = norm_inf(x) * c_q.max(h * c_v);
+            last = norm_inf(x) * c_q.max(h * c_v);
             for i in 0..n {
                 end.q[i] += c_q * x[i];
                 end.v[i] += c_v * x[i];
@@ -194,19 +199,18 @@ impl<'a> Implicit<'a> {
                 self.multipliers[i] += mu[i] / w;
             }
             let scale = norm_inf(&end.q).max(h * norm_inf(&end.v)).max(f64::MIN_POSITIVE);
-            if is_converged(self.newton.tolerance, before, change, scale) {
-                break change / scale;
+            if ends(self.newton.tolerance, fresh, before, last, scale) {
+                break last / scale;
             }
-            if iterations == self.newton.iterations || change.is_nan() {
+            if iterations == self.newton.iterations || last.is_nan() {
                 return Err(StepError::NotConverged {
                     t: from.t,
                     what: "the generalized-α step",
                     iterations,
-                    residual: change / scale,
+                    residual: last / scale,
                     culprit: self.worst(n, m, rows),
                 });
             }
-            before = change;
         };
         self.auxiliary(c, from);
         Ok(Solved { iterations, residual })

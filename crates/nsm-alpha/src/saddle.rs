@@ -101,6 +101,10 @@ impl Saddle {
         Ok(Self { n, m: 0, leading, rhs: vec![0.0; dim], factor })
     }
 
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self.factor, Factor::Sparse(_))
+    }
+
     /// Starts $A$ anew, from zero.
     pub(crate) fn begin(&mut self) -> &mut Leading {
         self.leading.clear();

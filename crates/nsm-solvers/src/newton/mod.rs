@@ -28,6 +28,21 @@ pub fn is_converged(tolerance: f64, before: f64, last: f64, scale: f64) -> bool 
     last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
 }
 
+/// As long as a step shrinks by this, the matrix of an earlier iteration will do.
+pub const CONTRACTS: f64 = 0.1;
+
+/// The same for an iteration that may have used the matrix of an earlier one, which converges linearly: what is left is then a
+/// geometric series of steps. `fresh` says that the matrix was made in the iteration.
+pub fn ends(tolerance: f64, fresh: bool, before: f64, last: f64, scale: f64) -> bool {
+    if fresh {
+        return is_converged(tolerance, before, last, scale);
+    }
+    let small = tolerance * scale;
+    let rate = last / before;
+    let stalled = rate >= 0.5 && last <= 1e-13 * scale;
+    last <= small || (rate < 0.5 && last * rate <= 0.1 * small) || stalled
+}
+
 /// A square system of equations. Closures will do: `(residual, jacobian)` implements it.
 pub trait Equations {
     /// Writes $F(x)$ into `residual`.

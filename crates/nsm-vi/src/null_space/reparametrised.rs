@@ -19,7 +19,7 @@ use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::conserving::check_position;
 use crate::position::largest;
-use crate::tolerances::CONTRACTS;
+use nsm_solvers::newton::CONTRACTS;
 
 /// $|G P|$ above this share of $|G|$ and $|P|$ means that a reparametrisation leaves the constraints.
 const TANGENT: f64 = 1e-8;
