@@ -40,7 +40,7 @@ impl RowPattern {
     }
 
     /// Columns and values of row `i`.
-    fn row<'s>(&'s self, i: usize, values: &'s [f64]) -> impl Iterator<Item = (usize, f64)> + 's {
+    pub(super) fn row<'s>(&'s self, i: usize, values: &'s [f64]) -> impl Iterator<Item = (usize, f64)> + 's {
         let span = self.span(i);
         self.columns[span.clone()].iter().copied().zip(values[span].iter().copied())
     }
@@ -105,10 +105,8 @@ impl Congruence {
                 (&basis.columns[basis.span(i)], &products.columns[products.span(i)]);
             left.iter().flat_map(move |&a| right.iter().map(move |&b| (a, b)))
         };
-        // Marked row by row: the list of meetings of a long chain would be cubic.
-        let mut marks = vec![false; freedoms * freedoms];
-        (0..n).flat_map(meetings).for_each(|(a, b)| marks[a * freedoms + b] = true);
-        let count = marks.iter().filter(|m| **m).count();
+        let pattern = met(basis, &products, freedoms);
+        let count = pattern.len();
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let crowded = count as f64 > CROWDED * (freedoms * freedoms) as f64;
         let (slots, system, size);
@@ -116,10 +114,6 @@ impl Congruence {
             (slots, size) = (None, freedoms * freedoms);
             system = LinearSystem::dense(freedoms);
         } else {
-            let pattern: Vec<(usize, usize)> = (0..freedoms * freedoms)
-                .filter(|&k| marks[k])
-                .map(|k| (k / freedoms, k % freedoms))
-                .collect();
             system = LinearSystem::new(freedoms, &pattern, Structure::General)?;
             let place = |e: (usize, usize)| pattern.binary_search(&e).unwrap_or_else(|at| at);
             #[expect(
@@ -195,6 +189,33 @@ impl Congruence {
     pub(super) fn solve(&mut self, x: &mut [f64]) -> Result<(), LinearError> {
         self.system.solve_in_place(x)
     }
+}
+
+/// The pairs of freedoms that meet in some coordinate, in order. One freedom after the other, each until it has met all: the list of
+/// all meetings of a long chain would be cubic, a table of all pairs of a long beam quadratic.
+fn met(basis: &RowPattern, products: &RowPattern, freedoms: usize) -> Vec<(usize, usize)> {
+    let n = basis.starts.len() - 1;
+    let mut moved: Vec<(usize, usize)> = (0..n)
+        .flat_map(|i| basis.columns[basis.span(i)].iter().map(move |&a| (a, i)))
+        .collect();
+    moved.sort_unstable();
+    let (mut seen_by, mut pattern) = (vec![usize::MAX; freedoms], Vec::new());
+    for of_one in moved.chunk_by(|x, y| x.0 == y.0) {
+        let (a, first) = (of_one[0].0, pattern.len());
+        for &(_, i) in of_one {
+            if pattern.len() - first == freedoms {
+                break;
+            }
+            for &b in &products.columns[products.span(i)] {
+                if seen_by[b] != a {
+                    seen_by[b] = a;
+                    pattern.push((a, b));
+                }
+            }
+        }
+        pattern[first..].sort_unstable();
+    }
+    pattern
 }
 
 #[cfg(test)]
