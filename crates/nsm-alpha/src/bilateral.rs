@@ -22,6 +22,7 @@ const DEPENDENT: f64 = 1e-9;
 #[derive(Clone, Copy)]
 struct Row<'a> {
     field: &'a dyn Field,
+    columns: &'a [usize],
     name: &'a str,
     /// Whether the row belongs to the mode, and so is evaluated at the mode's local coordinates.
     local: bool,
@@ -120,6 +121,7 @@ impl<'a> Bilateral<'a> {
         let smooth = system.equalities();
         self.rows.extend((0..smooth.len()).map(|i| Row {
             field: smooth.field(i),
+            columns: smooth.columns(i),
             name: smooth.name(i),
             local: false,
             contact: None,
@@ -130,6 +132,7 @@ impl<'a> Bilateral<'a> {
             if let Some(rows) = switching.rows(mode) {
                 self.rows.extend((0..rows.len()).map(|i| Row {
                     field: rows.field(i),
+                    columns: rows.columns(i),
                     name: rows.name(i),
                     local: true,
                     contact: None,
@@ -140,6 +143,7 @@ impl<'a> Bilateral<'a> {
         let gaps = system.inequalities();
         self.rows.extend(closed.iter().map(|&i| Row {
             field: gaps.field(i),
+            columns: gaps.columns(i),
             name: gaps.name(i),
             local: false,
             contact: Some(i),
@@ -179,7 +183,7 @@ impl<'a> Bilateral<'a> {
         self.starts.push(0);
         let mut end = 0;
         for row in &self.rows {
-            end += row.field.coordinates().len();
+            end += row.columns.len();
             self.starts.push(end);
         }
         self.whole = self.rows.len() == self.system.equalities().len()
@@ -193,7 +197,7 @@ impl<'a> Bilateral<'a> {
 
     /// The coordinates of row `i`.
     pub(crate) fn columns(&self, i: usize) -> &'a [usize] {
-        self.rows[i].field.coordinates()
+        self.rows[i].columns
     }
 
     /// The entries of row `i` in the gradient.
@@ -280,14 +284,14 @@ impl<'a> Bilateral<'a> {
         worst
     }
 
-    /// Calls `visit(i, field, q)` for every row, with the coordinates at which it is evaluated.
-    fn each(&mut self, q: &[f64], mut visit: impl FnMut(usize, &'a dyn Field, &[f64], &mut [f64])) {
+    /// Calls `visit(i, row, q)` for every row, with the coordinates at which it is evaluated.
+    fn each(&mut self, q: &[f64], mut visit: impl FnMut(usize, &Row<'a>, &[f64], &mut [f64])) {
         let local = match self.system.switching() {
             Some(s) if self.rows.iter().any(|r| r.local) => s.local(self.mode, q, &mut self.local),
             _ => q,
         };
         for (i, row) in self.rows.iter().enumerate() {
-            visit(i, row.field, if row.local { local } else { q }, &mut self.block);
+            visit(i, row, if row.local { local } else { q }, &mut self.block);
         }
     }
 
@@ -297,7 +301,7 @@ impl<'a> Bilateral<'a> {
             self.system.equalities().values(q, t, out);
             return;
         }
-        self.each(q, |i, field, q, _| out[i] = field.value(q, t));
+        self.each(q, |i, row, q, _| out[i] = row.field.value(q, t));
     }
 
     /// Writes $G$, row by row, each on its own coordinates.
@@ -307,24 +311,24 @@ impl<'a> Bilateral<'a> {
             return;
         }
         let mut start = 0;
-        self.each(q, |_, field, q, _| {
-            let end = start + field.coordinates().len();
-            field.gradient(q, t, &mut out[start..end]);
+        self.each(q, |_, row, q, _| {
+            let end = start + row.columns.len();
+            row.field.gradient(q, t, &mut out[start..end]);
             start = end;
         });
     }
 
     /// Writes $g_t$.
     pub(crate) fn rates(&mut self, q: &[f64], t: f64, out: &mut [f64]) {
-        self.each(q, |i, field, q, _| {
-            out[i] = if field.is_rheonomic() { field.rate(q, t) } else { 0.0 };
+        self.each(q, |i, row, q, _| {
+            out[i] = if row.field.is_rheonomic() { row.field.rate(q, t) } else { 0.0 };
         });
     }
 
     /// Writes $v^\top \nabla^2 g_i v + 2\\,\nabla g_{i,t} \cdot v + g_{i,tt}$, the part of $\ddot g$ without $\dot v$.
     pub(crate) fn curvatures(&mut self, q: &[f64], t: f64, v: &[f64], out: &mut [f64]) {
-        self.each(q, |i, field, q, block| {
-            let columns = field.coordinates();
+        self.each(q, |i, row, q, block| {
+            let Row { field, columns, .. } = *row;
             let k = columns.len();
             let mut sum = 0.0;
             if !field.is_affine() {
@@ -364,7 +368,7 @@ impl<'a> Bilateral<'a> {
             if row.field.is_affine() || *lambda == 0.0 {
                 continue;
             }
-            let columns = row.field.coordinates();
+            let columns = row.columns;
             let block = &mut self.block[..columns.len() * columns.len()];
             block.fill(0.0);
             row.field.hessian(if row.local { local } else { q }, t, w * lambda, block);
@@ -382,8 +386,8 @@ impl<'a> Bilateral<'a> {
         out: &mut [f64],
     ) {
         let mut start = 0;
-        self.each(q, |_, field, q, block| {
-            let columns = field.coordinates();
+        self.each(q, |_, row, q, block| {
+            let Row { field, columns, .. } = *row;
             let k = columns.len();
             let row = &mut out[start..start + k];
             start += k;
@@ -456,7 +460,7 @@ fn spread(n: usize, rows: &[Row<'_>], starts: &[usize], gradient: &[f64], out: &
     out.fill(0.0);
     let spans = starts.windows(2).map(|s| &gradient[s[0]..s[1]]);
     for ((row, values), out) in rows.iter().zip(spans).zip(out.chunks_exact_mut(n)) {
-        for (&c, g) in row.field.coordinates().iter().zip(values) {
+        for (&c, g) in row.columns.iter().zip(values) {
             out[c] = *g;
         }
     }

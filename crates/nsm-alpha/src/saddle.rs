@@ -167,8 +167,10 @@ fn border_full(
     let dim = n + m;
     let (top, bottom) = matrix.split_at_mut(n * dim);
     for (row, a) in top.chunks_exact_mut(dim).zip(leading.chunks_exact(n)) {
-        row[..n].copy_from_slice(a);
-        row[n..].fill(0.0);
+        // Few entries: calls that copy or fill would cost more than they do.
+        for (j, x) in row.iter_mut().enumerate() {
+            *x = if j < n { a[j] } else { 0.0 };
+        }
     }
     bottom.fill(0.0);
     for i in 0..m {

@@ -31,6 +31,26 @@ impl RowPattern {
         (Self { starts, columns: sorted.into_iter().map(|e| e.1).collect() }, places)
     }
 
+    /// The pattern of the product with a matrix of another pattern, of so many columns.
+    fn reach(&self, other: &Self, columns: usize) -> Self {
+        let mut seen_by = vec![usize::MAX; columns];
+        let (mut starts, mut reached) = (vec![0], Vec::new());
+        for i in 0..self.starts.len() - 1 {
+            let first = reached.len();
+            for &j in &self.columns[self.span(i)] {
+                for &b in &other.columns[other.span(j)] {
+                    if seen_by[b] != i {
+                        seen_by[b] = i;
+                        reached.push(b);
+                    }
+                }
+            }
+            reached[first..].sort_unstable();
+            starts.push(reached.len());
+        }
+        Self { starts, columns: reached }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.columns.len()
     }
@@ -92,14 +112,7 @@ impl Congruence {
     ) -> Result<Self, LinearError> {
         let n = basis.starts.len() - 1;
         let (inner, places) = RowPattern::new(n, entries);
-        let mut reached = Vec::new();
-        for i in 0..n {
-            for &j in &inner.columns[inner.span(i)] {
-                reached.extend(basis.columns[basis.span(j)].iter().map(|&b| (i, b)));
-            }
-        }
-        let products = RowPattern::new(n, &reached).0;
-        drop(reached);
+        let products = inner.reach(basis, freedoms);
         let meetings = |i: usize| {
             let (left, right) =
                 (&basis.columns[basis.span(i)], &products.columns[products.span(i)]);
@@ -115,7 +128,13 @@ impl Congruence {
             system = LinearSystem::dense(freedoms);
         } else {
             system = LinearSystem::new(freedoms, &pattern, Structure::General)?;
-            let place = |e: (usize, usize)| pattern.binary_search(&e).unwrap_or_else(|at| at);
+            let mut starts = vec![0; freedoms + 1];
+            pattern.iter().for_each(|&(a, _)| starts[a + 1] += 1);
+            (0..freedoms).for_each(|a| starts[a + 1] += starts[a]);
+            let place = |(a, b): (usize, usize)| {
+                let row = &pattern[starts[a]..starts[a + 1]];
+                starts[a] + row.partition_point(|e| e.1 < b)
+            };
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "a sparse matrix has fewer entries"
