@@ -340,9 +340,7 @@ impl<'a> Implicit<'a> {
             culprit: name_of(self.equations.system, pivot, rows),
         };
         let border = Border::Rows(&self.gradient);
-        self.saddle
-            .factor(rows, border, &self.gradient)
-            .map_err(|e| undetermined(pivot_of(&e)))?;
+        self.saddle.factor(rows, border, &self.gradient).map_err(|e| undetermined(pivot_of(&e)))?;
         let (r, g) = self.saddle.rhs();
         for i in 0..n {
             r[i] = w * self.force[i];

@@ -60,7 +60,11 @@ impl RowPattern {
     }
 
     /// Columns and values of row `i`.
-    pub(super) fn row<'s>(&'s self, i: usize, values: &'s [f64]) -> impl Iterator<Item = (usize, f64)> + 's {
+    pub(super) fn row<'s>(
+        &'s self,
+        i: usize,
+        values: &'s [f64],
+    ) -> impl Iterator<Item = (usize, f64)> + 's {
         let span = self.span(i);
         self.columns[span.clone()].iter().copied().zip(values[span].iter().copied())
     }
@@ -214,9 +218,8 @@ impl Congruence {
 /// all meetings of a long chain would be cubic, a table of all pairs of a long beam quadratic.
 fn met(basis: &RowPattern, products: &RowPattern, freedoms: usize) -> Vec<(usize, usize)> {
     let n = basis.starts.len() - 1;
-    let mut moved: Vec<(usize, usize)> = (0..n)
-        .flat_map(|i| basis.columns[basis.span(i)].iter().map(move |&a| (a, i)))
-        .collect();
+    let mut moved: Vec<(usize, usize)> =
+        (0..n).flat_map(|i| basis.columns[basis.span(i)].iter().map(move |&a| (a, i))).collect();
     moved.sort_unstable();
     let (mut seen_by, mut pattern) = (vec![usize::MAX; freedoms], Vec::new());
     for of_one in moved.chunk_by(|x, y| x.0 == y.0) {
