@@ -148,6 +148,7 @@ impl Gvi {
 /// It remembers gaps and slopes at the end of its last step, and (if linearised) where that step began,
 /// for as long as it is called on the state where that step ended.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, set once")]
 pub struct GviStepper<'a> {
     kernel: Kernel<'a>,
     impact: Impact<'a>,

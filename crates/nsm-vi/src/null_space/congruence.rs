@@ -133,8 +133,12 @@ impl Congruence {
         } else {
             system = LinearSystem::new(freedoms, &pattern, Structure::General)?;
             let mut starts = vec![0; freedoms + 1];
-            pattern.iter().for_each(|&(a, _)| starts[a + 1] += 1);
-            (0..freedoms).for_each(|a| starts[a + 1] += starts[a]);
+            for &(a, _) in &pattern {
+                starts[a + 1] += 1;
+            }
+            for a in 0..freedoms {
+                starts[a + 1] += starts[a];
+            }
             let place = |(a, b): (usize, usize)| {
                 let row = &pattern[starts[a]..starts[a + 1]];
                 starts[a] + row.partition_point(|e| e.1 < b)
