@@ -92,17 +92,16 @@ impl ClassicalAlpha {
             }
         }
         check_start(system, start, Tolerance::default())?;
-        let m = Bilateral::capacity_of(system, false);
         let n = system.dimension();
         let mut stepper = ClassicalAlphaStepper {
             method: self.clone(),
             system,
-            solver: Implicit::new(system, self.newton, m),
-            rows: Bilateral::new(system, false),
-            crossing: Crossing::new(system, self.interpolation.unwrap_or(1.0)),
+            solver: Implicit::new(system, self.newton, false)?,
+            rows: Bilateral::new(system, false)?,
+            crossing: Crossing::new(system, self.interpolation.unwrap_or(1.0))?,
             from: Motion::new(n),
             mode: start.mode,
-            gradient: vec![0.0; m * n],
+            gradient: vec![0.0; Crossing::entries_of(system)],
             clock: Clock::new(self.step),
             events: Events::with_capacity(1, 1),
         };

@@ -1,9 +1,11 @@
-//! Mass and forces of a system at a point, as dense matrices.
+//! Mass and forces of a system at a point, and their tangents.
 //!
 //! $f(q, v, t) = -\nabla V + \sum f_k$, with the gyroscopic force where the mass depends on $q$; the
 //! tangents $\partial f/\partial q$, $\partial f/\partial v$ and $\partial (M a)/\partial q$ are exact.
 
 use nsm_model::System;
+
+use crate::leading::{Leading, Term};
 
 /// Evaluates a system; owns the scratch.
 #[derive(Debug)]
@@ -46,32 +48,35 @@ impl<'a> Equations<'a> {
         if largest > 0.0 && largest.is_finite() { largest } else { 1.0 }
     }
 
-    /// Adds $w M(q)$ to the leading block of a matrix with rows of length `stride`.
-    pub(crate) fn add_mass(&mut self, q: &[f64], w: f64, out: &mut [f64], stride: usize) {
+    /// Adds $w M(q)$.
+    pub(crate) fn add_mass(&mut self, q: &[f64], w: f64, out: &mut Leading) {
         if let Some(mass) = self.system.variable_mass() {
             let n = self.n;
             mass.matrix(q, &mut self.block[..n * n]);
-            add_dense(n, &self.block, w, out, stride);
+            out.add_full(w, &self.block[..n * n]);
         } else {
-            for &(i, j, m) in &self.mass {
-                out[i * stride + j] += w * m;
-            }
+            out.add_entries(Term::Mass, w, self.mass.iter().map(|&(i, j, m)| ((i, j), m)));
+        }
+    }
+
+    /// Writes $M(q)$ as a full matrix.
+    pub(crate) fn mass_matrix(&mut self, q: &[f64], out: &mut [f64]) {
+        if let Some(mass) = self.system.variable_mass() {
+            mass.matrix(q, out);
+            return;
+        }
+        out.fill(0.0);
+        for &(i, j, m) in &self.mass {
+            out[i * self.n + j] += m;
         }
     }
 
     /// Adds $w\\,\partial (M(q) a)/\partial q$.
-    pub(crate) fn add_inertia_tangent(
-        &mut self,
-        q: &[f64],
-        a: &[f64],
-        w: f64,
-        out: &mut [f64],
-        stride: usize,
-    ) {
+    pub(crate) fn add_inertia_tangent(&mut self, q: &[f64], a: &[f64], w: f64, out: &mut Leading) {
         if let Some(mass) = self.system.variable_mass() {
             let n = self.n;
             mass.momentum_by_position(q, a, &mut self.block[..n * n]);
-            add_dense(n, &self.block, w, out, stride);
+            out.add_full(w, &self.block[..n * n]);
         }
     }
 
@@ -100,54 +105,35 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// Adds $w_q\\,\partial f/\partial q + w_v\\,\partial f/\partial v$ to the leading block of a matrix.
+    /// Adds $w_q\\,\partial f/\partial q + w_v\\,\partial f/\partial v$.
     pub(crate) fn add_force_tangent(
         &mut self,
         (q, v, t): (&[f64], &[f64], f64),
         (w_q, w_v): (f64, f64),
-        out: &mut [f64],
-        stride: usize,
+        out: &mut Leading,
     ) {
         let potential = self.system.potential();
         if w_q != 0.0 && !self.hessian.is_empty() {
             potential.sum_hessian(q, t, &mut self.hessian);
-            for (&(i, j), h) in potential.hessian_entries().iter().zip(&self.hessian) {
-                out[i * stride + j] -= w_q * h;
-            }
+            let entries = potential.hessian_entries().iter().copied();
+            out.add_entries(Term::Potential, -w_q, entries.zip(self.hessian.iter().copied()));
         }
         if let Some(mass) = self.system.variable_mass() {
             let n = self.n;
             mass.gyroscopic_by_position(q, v, &mut self.block[..n * n]);
-            add_dense(n, &self.block, w_q, out, stride);
+            out.add_full(w_q, &self.block[..n * n]);
             mass.gyroscopic_by_velocity(q, v, &mut self.block[..n * n]);
-            add_dense(n, &self.block, w_v, out, stride);
+            out.add_full(w_v, &self.block[..n * n]);
         }
-        for force in self.system.forces() {
+        for (i, force) in self.system.forces().iter().enumerate() {
             let columns = force.coordinates();
-            let k = columns.len();
-            let block = &mut self.block[..k * k];
+            let block = &mut self.block[..columns.len() * columns.len()];
             force.by_position(q, v, t, block);
-            add_block(columns, block, w_q, out, stride);
+            out.add_block(Term::Force(i), columns, w_q, block);
             if force.depends_on_velocity() {
                 force.by_velocity(q, v, t, block);
-                add_block(columns, block, w_v, out, stride);
+                out.add_block(Term::Force(i), columns, w_v, block);
             }
-        }
-    }
-}
-
-fn add_dense(n: usize, block: &[f64], w: f64, out: &mut [f64], stride: usize) {
-    for i in 0..n {
-        for j in 0..n {
-            out[i * stride + j] += w * block[i * n + j];
-        }
-    }
-}
-
-fn add_block(columns: &[usize], block: &[f64], w: f64, out: &mut [f64], stride: usize) {
-    for (row, &i) in block.chunks_exact(columns.len().max(1)).zip(columns) {
-        for (x, &j) in row.iter().zip(columns) {
-            out[i * stride + j] += w * x;
         }
     }
 }

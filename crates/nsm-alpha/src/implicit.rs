@@ -13,14 +13,14 @@
 //! condition number does not grow with $1/h^2$ as that of (64) does [Bottasso, Bauchau & Cardona 2007].
 //! The tangents are exact but for the third derivatives of $g$ at acceleration level, which enter with $h^2$.
 
-use nsm_model::{StepError, System};
+use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::LinearError;
-use nsm_solvers::newton::is_converged;
-use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
+use nsm_solvers::newton::{CONTRACTS, ends};
+use nsm_solvers::small::norm_inf;
 
 use crate::bilateral::Bilateral;
 use crate::equations::Equations;
-use crate::saddle::Saddle;
+use crate::saddle::{Border, Saddle};
 use crate::{AlphaError, Coefficients, NewtonOptions};
 
 /// The level at which the constraints are enforced: the differentiation index of the equations.
@@ -100,6 +100,8 @@ pub(crate) struct Implicit<'a> {
     pub(crate) end: Motion,
     pub(crate) multipliers: Vec<f64>,
     gradient: Vec<f64>,
+    /// Derivatives of the constraints at their level.
+    lower: Vec<f64>,
     values: Vec<f64>,
     pub(crate) force: Vec<f64>,
     inertia: Vec<f64>,
@@ -107,21 +109,29 @@ pub(crate) struct Implicit<'a> {
 }
 
 impl<'a> Implicit<'a> {
-    pub(crate) fn new(system: &'a System, newton: NewtonOptions, m: usize) -> Self {
+    /// The solver for a system whose contacts may be held closed among the constraints, if `contacts` says so.
+    pub(crate) fn new(
+        system: &'a System,
+        newton: NewtonOptions,
+        contacts: bool,
+    ) -> Result<Self, SystemError> {
         let n = system.dimension();
-        Self {
+        let m = Bilateral::capacity_of(system, contacts);
+        let entries = Bilateral::entries_of(system, contacts);
+        Ok(Self {
             equations: Equations::new(system),
-            saddle: Saddle::new(n, m),
+            saddle: Saddle::new(system, contacts)?,
             newton,
             scale: 1.0,
             end: Motion::new(n),
             multipliers: vec![0.0; m],
-            gradient: vec![0.0; m * n],
+            gradient: vec![0.0; entries],
+            lower: vec![0.0; entries],
             values: vec![0.0; m],
             force: vec![0.0; n],
             inertia: vec![0.0; n],
             reaction: vec![0.0; n],
-        }
+        })
     }
 
     /// Solves the step of size $h$ from `from` into [`end`](Self::end), with the multipliers.
@@ -147,7 +157,7 @@ impl<'a> Implicit<'a> {
             Index::One => (h * h / ratio_a, h * ratio_v / ratio_a, 1.0, 1.0),
         };
         let w = s / self.scale;
-        let mut before = f64::INFINITY;
+        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         let mut iterations = 0;
         let residual = loop {
             self.residual(index, rows, intermediate);
@@ -159,10 +169,14 @@ impl<'a> Implicit<'a> {
                 });
             }
             iterations += 1;
-            self.assemble(index, (c_q, c_v, c_a), w, rows, intermediate);
-            if let Err(error) = self.saddle.factor() {
+            // A factorisation costs many solves where the unknowns are many.
+            let fresh = iterations == 1 || !self.saddle.is_sparse() || last > CONTRACTS * before;
+            if fresh
+                && let Err(error) = self.assemble(index, (c_q, c_v, c_a), w, rows, intermediate)
+            {
                 return Err(self.singular(error, from.t, rows));
             }
+            before = last;
             let (r, g) = self.saddle.rhs();
             for i in 0..n {
                 r[i] = -w * (self.inertia[i] + self.reaction[i] - self.force[i]);
@@ -175,7 +189,7 @@ impl<'a> Implicit<'a> {
             }
             let (x, mu) = self.saddle.rhs();
             let end = &mut self.end;
-            let change = norm_inf(x) * c_q.max(h * c_v);
+            last = norm_inf(x) * c_q.max(h * c_v);
             for i in 0..n {
                 end.q[i] += c_q * x[i];
                 end.v[i] += c_v * x[i];
@@ -185,19 +199,18 @@ impl<'a> Implicit<'a> {
                 self.multipliers[i] += mu[i] / w;
             }
             let scale = norm_inf(&end.q).max(h * norm_inf(&end.v)).max(f64::MIN_POSITIVE);
-            if is_converged(self.newton.tolerance, before, change, scale) {
-                break change / scale;
+            if ends(self.newton.tolerance, fresh, before, last, scale) {
+                break last / scale;
             }
-            if iterations == self.newton.iterations || change.is_nan() {
+            if iterations == self.newton.iterations || last.is_nan() {
                 return Err(StepError::NotConverged {
                     t: from.t,
                     what: "the generalized-α step",
                     iterations,
-                    residual: change / scale,
+                    residual: last / scale,
                     culprit: self.worst(n, m, rows),
                 });
             }
-            before = change;
         };
         self.auxiliary(c, from);
         Ok(Solved { iterations, residual })
@@ -229,32 +242,27 @@ impl<'a> Implicit<'a> {
 
     /// Residuals at the iterate.
     fn residual(&mut self, index: Index, rows: &mut Bilateral<'a>, intermediate: Option<&[f64]>) {
-        let (n, m) = (self.equations.n, rows.len());
+        let m = rows.len();
         let Motion { t, q, v, acceleration, .. } = &self.end;
         let t = *t;
-        let gradient = &mut self.gradient[..m * n];
-        rows.gradient(q, t, gradient);
-        let values = &mut self.values[..m];
+        rows.gradient(q, t, &mut self.gradient);
+        let (gradient, values) = (&self.gradient[..], &mut self.values[..m]);
         match index {
             Index::Three => rows.values(q, t, values),
             Index::Two => {
                 rows.rates(q, t, values);
-                for i in 0..m {
-                    values[i] += dot(&gradient[i * n..(i + 1) * n], v);
-                }
+                rows.add_product(gradient, v, values);
             }
             Index::One => {
                 rows.curvatures(q, t, v, values);
-                for i in 0..m {
-                    values[i] += dot(&gradient[i * n..(i + 1) * n], acceleration);
-                }
+                rows.add_product(gradient, acceleration, values);
             }
         }
         self.equations.force(q, v, t, &mut self.force);
         self.equations.system.momentum(q, acceleration, &mut self.inertia);
         self.reaction.fill(0.0);
         let lambda = &self.multipliers[..m];
-        matvec_transposed_add(1.0, intermediate.unwrap_or(gradient), lambda, &mut self.reaction);
+        border(intermediate, gradient).add_transposed(rows, 1.0, lambda, &mut self.reaction);
     }
 
     /// The first equation whose residual is not finite.
@@ -277,6 +285,7 @@ impl<'a> Implicit<'a> {
         self.culprit(worst(n..n + m).or(worst(0..n)).unwrap_or(0), rows)
     }
 
+    /// Assembles and factorises the matrix at the iterate.
     fn assemble(
         &mut self,
         index: Index,
@@ -284,36 +293,32 @@ impl<'a> Implicit<'a> {
         w: f64,
         rows: &mut Bilateral<'a>,
         intermediate: Option<&[f64]>,
-    ) {
-        let (n, m) = (self.equations.n, rows.len());
+    ) -> Result<(), LinearError> {
+        let m = rows.len();
         let Motion { t, q, v, acceleration, .. } = &self.end;
         let t = *t;
-        let (matrix, stride) = self.saddle.begin(m);
-        self.equations.add_mass(q, w * c_a, matrix, stride);
-        self.equations.add_inertia_tangent(q, acceleration, w * c_q, matrix, stride);
-        self.equations.add_force_tangent((q, v, t), (-w * c_q, -w * c_v), matrix, stride);
-        if m == 0 {
-            return;
-        }
+        let leading = self.saddle.begin();
+        self.equations.add_mass(q, w * c_a, leading);
+        self.equations.add_inertia_tangent(q, acceleration, w * c_q, leading);
+        self.equations.add_force_tangent((q, v, t), (-w * c_q, -w * c_v), leading);
         // With the intermediate gradient its own turning is left out: it is frozen in the iteration.
         if intermediate.is_none() {
-            rows.add_hessian((q, t), &self.multipliers[..m], w * c_q, matrix, stride);
+            rows.add_hessian((q, t), &self.multipliers[..m], w * c_q, leading);
         }
-        let gradient = &self.gradient[..m * n];
-        let (lower, stride) = self.saddle.lower();
-        let on_gradient = match index {
-            Index::Three => c_q,
-            Index::Two => {
-                rows.add_turning((q, t), v, (c_q, 1.0), lower, stride);
-                c_v
+        // At every level the gradient enters with the weight one.
+        let lower = if m == 0 || index == Index::Three {
+            &self.gradient
+        } else {
+            self.lower.copy_from_slice(&self.gradient);
+            if index == Index::Two {
+                rows.add_turning((q, t), v, (c_q, 1.0), &mut self.lower);
+            } else {
+                rows.add_turning((q, t), v, (2.0 * c_v, 1.0), &mut self.lower);
+                rows.add_turning((q, t), acceleration, (c_q, 0.0), &mut self.lower);
             }
-            Index::One => {
-                rows.add_turning((q, t), v, (2.0 * c_v, 1.0), lower, stride);
-                rows.add_turning((q, t), acceleration, (c_q, 0.0), lower, stride);
-                c_a
-            }
+            &self.lower
         };
-        self.saddle.border(intermediate.unwrap_or(gradient), gradient, on_gradient);
+        self.saddle.factor(rows, border(intermediate, &self.gradient), lower)
     }
 
     /// Consistent accelerations and multipliers at `point`: $M \dot v + G^\top \lambda = f$, $\ddot g = 0$;
@@ -327,16 +332,15 @@ impl<'a> Implicit<'a> {
         let Motion { t, q, v, acceleration, auxiliary } = point;
         self.scale = self.equations.mass_scale(q);
         let w = 1.0 / self.scale;
-        rows.gradient(q, *t, &mut self.gradient[..m * n]);
+        rows.gradient(q, *t, &mut self.gradient);
         rows.curvatures(q, *t, v, &mut self.values[..m]);
         self.equations.force(q, v, *t, &mut self.force);
-        let (matrix, stride) = self.saddle.begin(m);
-        self.equations.add_mass(q, w, matrix, stride);
-        self.saddle.border(&self.gradient[..m * n], &self.gradient[..m * n], 1.0);
+        self.equations.add_mass(q, w, self.saddle.begin());
         let undetermined = |pivot: usize| AlphaError::Undetermined {
             culprit: name_of(self.equations.system, pivot, rows),
         };
-        self.saddle.factor().map_err(|e| undetermined(pivot_of(&e)))?;
+        let border = Border::Rows(&self.gradient);
+        self.saddle.factor(rows, border, &self.gradient).map_err(|e| undetermined(pivot_of(&e)))?;
         let (r, g) = self.saddle.rhs();
         for i in 0..n {
             r[i] = w * self.force[i];
@@ -368,6 +372,11 @@ impl<'a> Implicit<'a> {
             culprit: self.culprit(pivot_of(&error), rows),
         }
     }
+}
+
+/// $G_{\mathcal{E}}$ if there is one, else $G$.
+pub(crate) fn border<'b>(intermediate: Option<&'b [f64]>, gradient: &'b [f64]) -> Border<'b> {
+    intermediate.map_or(Border::Rows(gradient), Border::Full)
 }
 
 /// Name of equation `i`: a coordinate, or a constraint after them.

@@ -39,6 +39,7 @@ mod error;
 mod event_driven;
 mod implicit;
 mod interpolation;
+mod leading;
 mod moreau_jean;
 mod nsga;
 mod principal;

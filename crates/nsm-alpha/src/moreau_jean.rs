@@ -12,7 +12,7 @@ use nsm_model::{
     check_start,
 };
 use nsm_solvers::newton::is_converged;
-use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
+use nsm_solvers::small::norm_inf;
 
 use crate::bilateral::Bilateral;
 use crate::classical::check_step;
@@ -20,6 +20,7 @@ use nsm_reflect::Restitution;
 
 use crate::contact::Contacts;
 use crate::implicit::{Implicit, Motion};
+use crate::saddle::Border;
 use crate::{AlphaError, NewtonOptions};
 
 /// Approach velocities below this fraction of the speeds are rest, not impact.
@@ -82,8 +83,8 @@ impl MoreauJean {
         let mut stepper = MoreauJeanStepper {
             method: self.clone(),
             system,
-            solver: Implicit::new(system, self.newton, m),
-            rows: Bilateral::new(system, false),
+            solver: Implicit::new(system, self.newton, false)?,
+            rows: Bilateral::new(system, false)?,
             contacts: Contacts::new(system, &self.restitution)?.with_friction(
                 system,
                 self.friction,
@@ -95,7 +96,7 @@ impl MoreauJean {
             start_force: vec![0.0; n],
             force: vec![0.0; n],
             product: vec![0.0; n],
-            gradient: vec![0.0; m * n],
+            gradient: vec![0.0; Bilateral::entries_of(system, false)],
             values: vec![0.0; m],
             lambda: vec![0.0; m],
             approach: vec![0.0; k],
@@ -156,23 +157,18 @@ impl MoreauJeanStepper<'_> {
                 self.free[i] = self.v[i] - state.v[i];
             }
             self.system.mass().multiply(&self.free, &mut self.product);
-            let gradient = &self.gradient[..m * n];
-            matvec_transposed_add(1.0, gradient, &self.lambda[..m], &mut self.product);
+            let gradient = &self.gradient[..];
+            self.rows.add_transposed(1.0, gradient, &self.lambda[..m], &mut self.product);
             for i in 0..n {
                 self.product[i] -=
                     h * (theta * self.force[i] + (1.0 - theta) * self.start_force[i]);
             }
-            let (matrix, stride) = self.solver.saddle.begin(m);
-            self.solver.equations.add_mass(&self.q, w, matrix, stride);
+            let Implicit { equations, saddle, .. } = &mut self.solver;
+            let leading = saddle.begin();
+            equations.add_mass(&self.q, w, leading);
             let weights = (-w * h * h * theta * theta, -w * h * theta);
-            self.solver.equations.add_force_tangent(
-                (&self.q, &self.v, end),
-                weights,
-                matrix,
-                stride,
-            );
-            self.solver.saddle.border(gradient, gradient, 1.0);
-            if let Err(error) = self.solver.saddle.factor() {
+            equations.add_force_tangent((&self.q, &self.v, end), weights, leading);
+            if let Err(error) = saddle.factor(&self.rows, Border::Rows(gradient), gradient) {
                 return Err(self.solver.singular(error, t, &self.rows));
             }
             let (r, g) = self.solver.saddle.rhs();
@@ -180,7 +176,7 @@ impl MoreauJeanStepper<'_> {
                 r[i] = -w * self.product[i];
             }
             for i in 0..m {
-                g[i] = -self.values[i] - dot(&gradient[i * n..(i + 1) * n], &self.v);
+                g[i] = -self.values[i] - self.rows.along(i, gradient, &self.v);
             }
             if let Err(error) = self.solver.saddle.solve() {
                 return Err(self.solver.singular(error, t, &self.rows));
@@ -256,7 +252,7 @@ impl Stepper for MoreauJeanStepper<'_> {
         let State { t, q, v, .. } = &*state;
         self.v.copy_from_slice(v);
         self.solver.equations.force(q, v, *t, &mut self.start_force);
-        self.rows.gradient(q, *t, &mut self.gradient[..m * n]);
+        self.rows.gradient(q, *t, &mut self.gradient);
         self.rows.rates(q, *t, &mut self.values[..m]);
         self.lambda.fill(0.0);
         self.contacts.linearise(q, *t);

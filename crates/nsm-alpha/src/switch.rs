@@ -6,7 +6,7 @@
 //! is (31)–(32), and the direction condition (54) is tested for the $\mathcal{E}$ in use.
 
 use nsm_constraints::Switching;
-use nsm_model::System;
+use nsm_model::{System, SystemError};
 use nsm_solvers::small::qr::PivotedQr;
 use nsm_solvers::small::{dot, norm_inf};
 
@@ -14,7 +14,7 @@ use crate::AlphaError;
 use crate::bilateral::Bilateral;
 use crate::equations::Equations;
 use crate::interpolation::{Interpolation, Switch};
-use crate::saddle::Saddle;
+use crate::saddle::{Border, Saddle};
 
 /// How far the constraints of the new mode may be from zero where the old ones meet the surface.
 const MEETING: f64 = 1e-7;
@@ -35,6 +35,7 @@ pub(crate) struct Crossing<'a> {
     surface: Vec<f64>,
     point: Vec<f64>,
     step: Vec<f64>,
+    gradient: Vec<f64>,
     qr: PivotedQr,
     stacked: Vec<f64>,
 }
@@ -48,25 +49,34 @@ impl std::fmt::Debug for Crossing<'_> {
 }
 
 impl<'a> Crossing<'a> {
-    pub(crate) fn new(system: &'a System, interpolation: f64) -> Self {
+    pub(crate) fn new(system: &'a System, interpolation: f64) -> Result<Self, SystemError> {
         let n = system.dimension();
-        let m = Bilateral::capacity_of(system, false);
-        Self {
+        // Full matrices, for systems that switch only.
+        let switches = usize::from(system.switching().is_some());
+        let m = switches * Bilateral::capacity_of(system, false);
+        Ok(Self {
             switching: system.switching(),
             n,
             interpolation,
-            law: Interpolation::new(n, m),
-            rows: Bilateral::new(system, false),
-            mass: vec![0.0; n * n],
+            law: Interpolation::new(switches * n, m),
+            rows: Bilateral::new(system, false)?,
+            mass: vec![0.0; switches * n * n],
             before: vec![0.0; m * n],
             after: vec![0.0; m * n],
             values: vec![0.0; m + 1],
             surface: vec![0.0; n],
             point: vec![0.0; n],
             step: vec![0.0; n],
-            qr: PivotedQr::new(m + 1, n),
-            stacked: vec![0.0; (m + 1) * n],
-        }
+            gradient: vec![0.0; Bilateral::entries_of(system, false)],
+            qr: PivotedQr::new(m + 1, switches * n),
+            stacked: vec![0.0; (m + 1) * switches * n],
+        })
+    }
+
+    /// Entries of $G_{\mathcal{E}}$ as a full matrix: none where nothing switches.
+    pub(crate) fn entries_of(system: &System) -> usize {
+        let m = Bilateral::capacity_of(system, false);
+        if system.switching().is_some() { m * system.dimension() } else { 0 }
     }
 
     pub(crate) fn name(&self, mode: i64) -> String {
@@ -131,7 +141,7 @@ impl<'a> Crossing<'a> {
     fn stack(&mut self, switching: &Switching, from: i64, t: f64) {
         let (n, m) = (self.n, self.rows.len());
         let (top, bottom) = self.stacked.split_at_mut(m * n);
-        self.rows.gradient(&self.point, t, top);
+        self.rows.full_gradient(&self.point, t, top);
         switching.region_gradient(from, &self.point, t, &mut bottom[..n]);
         self.rows.values(&self.point, t, &mut self.values[..m]);
         self.values[m] = switching.region(from, &self.point, t);
@@ -203,7 +213,7 @@ impl<'a> Crossing<'a> {
         if self.interpolation == 1.0 {
             self.rows.choose(Some(to), &[], after.0, after.1);
             let m = self.rows.len();
-            self.rows.gradient(after.0, after.1, &mut self.after[..m * self.n]);
+            self.rows.full_gradient(after.0, after.1, &mut self.after[..m * self.n]);
             return Ok(&self.after[..m * self.n]);
         }
         self.interpolate(equations, (from, to), before, after, velocity)?;
@@ -221,13 +231,12 @@ impl<'a> Crossing<'a> {
         let n = self.n;
         self.rows.choose(Some(from), &[], q_before, t_before);
         let m_before = self.rows.len();
-        self.rows.gradient(q_before, t_before, &mut self.before[..m_before * n]);
+        self.rows.full_gradient(q_before, t_before, &mut self.before[..m_before * n]);
         self.rows.choose(Some(to), &[], q_after, t_after);
         let m = self.rows.len();
-        self.rows.gradient(q_after, t_after, &mut self.after[..m * n]);
+        self.rows.full_gradient(q_after, t_after, &mut self.after[..m * n]);
         self.rows.rates(q_after, t_after, &mut self.values[..m]);
-        self.mass.fill(0.0);
-        equations.add_mass(q_after, 1.0, &mut self.mass, n);
+        equations.mass_matrix(q_after, &mut self.mass);
         let surface_rate = match self.switching {
             Some(s) => s.region_gradient(from, q_after, t_after, &mut self.surface),
             None => 0.0,
@@ -286,27 +295,26 @@ impl<'a> Crossing<'a> {
         (q, t): (&[f64], f64),
         v: &mut [f64],
     ) -> Result<(f64, f64), AlphaError> {
-        let n = self.n;
-        self.rows.choose(Some(to), &[], q, t);
-        let m = self.rows.len();
-        self.rows.gradient(q, t, &mut self.after[..m * n]);
-        self.rows.rates(q, t, &mut self.values[..m]);
-        let (matrix, stride) = saddle.begin(m);
-        equations.add_mass(q, 1.0, matrix, stride);
-        saddle.border(&self.after[..m * n], &self.after[..m * n], 1.0);
+        let Self { rows, gradient, values, .. } = self;
+        rows.choose(Some(to), &[], q, t);
+        let m = rows.len();
+        rows.gradient(q, t, gradient);
+        rows.rates(q, t, &mut values[..m]);
+        equations.add_mass(q, 1.0, saddle.begin());
         let singular = |_| AlphaError::Orthogonal { interpolation: 1.0 };
-        saddle.factor().map_err(singular)?;
+        saddle.factor(rows, Border::Rows(gradient), gradient).map_err(singular)?;
         // The increment W = v⁺ − v⁻, so that a velocity that fits already stays bit by bit.
         let (r, g) = saddle.rhs();
         r.fill(0.0);
         for i in 0..m {
-            g[i] = -self.values[i] - dot(&self.after[i * n..(i + 1) * n], v);
+            g[i] = -values[i] - rows.along(i, gradient, v);
         }
         saddle.solve().map_err(singular)?;
         let (w, lambda) = saddle.rhs();
+        self.step.fill(0.0);
+        rows.add_transposed(1.0, gradient, lambda, &mut self.step);
         let (mut energy, mut impulse) = (0.0, 0.0);
-        for j in 0..n {
-            let reaction: f64 = (0..m).map(|i| self.after[i * n + j] * lambda[i]).sum();
+        for (j, reaction) in self.step.iter().enumerate() {
             energy -= 0.5 * reaction * (2.0 * v[j] + w[j]);
             impulse += reaction * reaction;
         }

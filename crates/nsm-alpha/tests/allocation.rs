@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use nsm_alpha::problems::{Kink, Problem, braiding_machine, cam, pothole, track};
 use nsm_alpha::{ClassicalAlpha, EventDriven, Index, MoreauJean, Nsga, Restitution, Variant};
-use nsm_constraints::Affine;
+use nsm_constraints::{Affine, Rod};
 use nsm_model::{Mass, State, Stepper, System};
 
 struct Counting;
@@ -79,6 +79,35 @@ fn steps_do_not_allocate() {
     assert_none("ball", nsga.stepper(&ball, &start).unwrap(), &start, 4000);
     let event = EventDriven { restitution: e.clone(), ..EventDriven::new(1e-3, 0.9).unwrap() };
     assert_none("ball", event.stepper(&ball, &start).unwrap(), &start, 4000);
-    let moreau = MoreauJean::new(1e-3, e);
+    let moreau = MoreauJean::new(1e-3, e.clone());
     assert_none("ball", moreau.stepper(&ball, &start).unwrap(), &start, 4000);
+    let (chain, start) = chain(20);
+    let nsga = Nsga { restitution: e.clone(), ..Nsga::new(1e-3, 0.9).unwrap() };
+    assert_none("chain", nsga.stepper(&chain, &start).unwrap(), &start, 340);
+    let event = EventDriven { restitution: e.clone(), ..EventDriven::new(1e-3, 0.9).unwrap() };
+    assert_none("chain", event.stepper(&chain, &start).unwrap(), &start, 340);
+    let moreau = MoreauJean::new(1e-3, e);
+    assert_none("chain", moreau.stepper(&chain, &start).unwrap(), &start, 340);
+}
+
+/// A chain of rods, solved sparsely, whose end falls onto a floor.
+fn chain(links: usize) -> (System, State) {
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * links]).unwrap());
+    let mut q = Vec::new();
+    for link in 0..links {
+        let (x, y) = (2 * link, 2 * link + 1);
+        let rod = if link == 0 {
+            Rod::to_pivot(&[x, y], &[0.0, 0.0], 0.1).unwrap()
+        } else {
+            Rod::between(&[x - 2, y - 2], &[x, y], 0.1).unwrap()
+        };
+        let weight = Affine::new(&[y], &[9.81], 0.0).unwrap();
+        system =
+            system.with_potential("weight", weight).unwrap().with_equality("rod", rod).unwrap();
+        q.extend([0.1 * (link as f64 + 1.0), 0.0]);
+    }
+    let floor = Affine::above(2 * links - 1, -0.3).unwrap();
+    system = system.with_inequality("floor", floor).unwrap();
+    let state = State::new(&system, &q, &vec![0.0; 2 * links]).unwrap();
+    (system, state)
 }

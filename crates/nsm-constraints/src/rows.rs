@@ -356,6 +356,14 @@ impl Rows {
         }
     }
 
+    /// Adds $G v$, from gradient values.
+    pub fn add_product(&self, gradients: &[f64], v: &[f64], out: &mut [f64]) {
+        for (product, row) in out.iter_mut().zip(self.starts.windows(2)) {
+            let row = row[0]..row[1];
+            *product += sparse_dot(&gradients[row.clone()], &self.columns[row], v);
+        }
+    }
+
     /// $\nabla g_i \cdot v$ from gradient values.
     pub fn row_dot(&self, i: usize, gradients: &[f64], v: &[f64]) -> f64 {
         sparse_dot(&gradients[self.span(i)], self.columns(i), v)

@@ -114,3 +114,91 @@ fn a_light_body_squeezed_by_a_heavy_one_is_refused_or_warned_of() {
         assert!(!is_silent(&run) || depth < 0.1, "{method} is {depth} deep without a word");
     }
 }
+
+/// A pendulum on a rod and a ball over a floor, in units of which a metre, a kilogram and a second have so many.
+fn in_units(
+    method: &str,
+    [metre, kilogram, second]: [f64; 3],
+    rod: bool,
+) -> Result<RunResult, String> {
+    let (mass, g, h) = (0.7 * kilogram, 9.8 * metre / (second * second), 0.01 * second);
+    let system = if rod {
+        let square = metre * metre;
+        format!(
+            r#"
+            coordinates = ["x", "y"]
+            mass        = [{mass:e}, {mass:e}]
+            potential   = "{:e}*y"
+            equality    = {{ rod = "x^2 + y^2 - {square:e}" }}
+            [start]
+            q = [{metre:e}, 0]
+            "#,
+            mass * g
+        )
+    } else {
+        format!(
+            r#"
+            coordinates = ["y"]
+            mass        = [{mass:e}]
+            potential   = "{:e}*y"
+            inequality  = {{ floor = "y" }}
+            [start]
+            q = [{metre:e}]
+            "#,
+            mass * g
+        )
+    };
+    let text = format!(
+        r#"
+        restitution = 0.5
+        [system]
+        {system}
+        [[run]]
+        method = "{method}"
+        step   = {h:e}
+        end    = {:e}
+        "#,
+        1.2 * second
+    );
+    let problem = Problem::parse(&text).map_err(|e| e.to_string())?;
+    problem.execute(&problem.runs[0], None, Watch::default()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn other_units_give_the_same_motion_with_every_method() {
+    let (metre, kilogram, second) = (1e3, 1e3, 1e3);
+    let (mut compared, mut off) = (Vec::new(), Vec::new());
+    for rod in [true, false] {
+        for method in METHODS.iter().filter(|m| !m.bodies).map(|m| m.name) {
+            let (si, other) =
+                (in_units(method, [1.0; 3], rod), in_units(method, [metre, kilogram, second], rod));
+            let (si, other) = match (si, other) {
+                (Ok(si), Ok(other)) => (si, other),
+                (Err(_), Err(_)) => continue,
+                (si, other) => {
+                    off.push(format!("{method}, rod {rod}: {:?} / {:?}", si.err(), other.err()));
+                    continue;
+                }
+            };
+            if si.failure.is_some() != other.failure.is_some() {
+                off.push(format!("{method}, rod {rod}: {:?} / {:?}", si.failure, other.failure));
+                continue;
+            }
+            compared.push(method);
+            let last = |run: &RunResult, key: &str| -> Vec<f64> {
+                let list = run.summary["final"][key].as_array().unwrap();
+                list.iter().map(|x| x.as_f64().unwrap()).collect()
+            };
+            for (key, unit, size) in [("q", metre, 1.0), ("v", metre / second, 5.0)] {
+                for (a, b) in last(&si, key).iter().zip(last(&other, key)) {
+                    let error = (a - b / unit).abs() / size;
+                    if error.is_nan() || error > 1e-9 {
+                        off.push(format!("{method}, rod {rod}: {key} {a} / {}", b / unit));
+                    }
+                }
+            }
+        }
+    }
+    assert!(off.is_empty(), "{off:#?}");
+    assert!(compared.len() > 20, "{compared:?}");
+}

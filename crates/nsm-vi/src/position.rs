@@ -25,7 +25,7 @@ use crate::held::Held;
 use crate::inertia::Inertia;
 use crate::lagrangian::DiscreteLagrangian;
 use crate::saddle::{MANY, Saddle};
-use crate::tolerances::CONTRACTS;
+use nsm_solvers::newton::CONTRACTS;
 
 pub(crate) use verdict::{all_finite, largest};
 

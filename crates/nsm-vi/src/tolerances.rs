@@ -2,10 +2,7 @@
 
 use nsm_constraints::ContactTolerance;
 use nsm_model::SystemError;
-use nsm_solvers::newton::is_converged;
-
-/// As long as an iteration shrinks the error by this, the matrix of the one before will do.
-pub(crate) const CONTRACTS: f64 = 0.1;
+use nsm_solvers::newton::{ends, is_converged};
 
 /// When a gap counts as closed, a velocity as zero, and an equation as solved.
 ///
@@ -64,16 +61,9 @@ impl Tolerances {
         is_converged(self.newton, before, last, scale)
     }
 
-    /// The same for an iteration that may have used the matrix of an earlier one, which converges linearly: what is left
-    /// is then a geometric series of steps.
+    /// The same for an iteration that may have used the matrix of an earlier one.
     pub(crate) fn ends(&self, fresh: bool, before: f64, last: f64, scale: f64) -> bool {
-        if fresh {
-            return self.is_converged(before, last, scale);
-        }
-        let small = self.newton * scale;
-        let rate = last / before;
-        let stalled = rate >= 0.5 && last <= 1e-13 * scale;
-        last <= small || (rate < 0.5 && last * rate <= 0.1 * small) || stalled
+        ends(self.newton, fresh, before, last, scale)
     }
 }
 

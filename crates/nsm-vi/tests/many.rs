@@ -218,3 +218,54 @@ fn redundant_rods_among_many_are_harmless() {
         assert!((x - y).abs() < 1e-10, "{x} against {y}");
     }
 }
+
+/// Beads on a line between walls under a weight; with a spring of no stiffness, its loads are no longer known to be constant.
+fn beads(spring: bool) -> (System, State) {
+    let n = 6;
+    let masses: Vec<f64> = (0..n).map(|i| 1.0 + 0.3 * f64::from(i)).collect();
+    let mut system = System::new(Mass::diagonal(&masses).unwrap());
+    for (i, m) in masses.iter().enumerate() {
+        let weight = Affine::new(&[i], &[0.7 * m], 0.0).unwrap();
+        system = system.with_potential("weight", weight).unwrap();
+    }
+    if spring {
+        system = system.with_potential("none", LineSpring::new(0, 1, 0.0, 1.0).unwrap()).unwrap();
+    }
+    system = system.with_inequality("left", Affine::above(0, 0.0).unwrap()).unwrap();
+    for i in 1..masses.len() {
+        let gap = Affine::ahead(i - 1, i, 0.01).unwrap();
+        system = system.with_inequality("pair", gap).unwrap();
+    }
+    let right = Affine::below(masses.len() - 1, 0.8).unwrap();
+    system = system.with_inequality("right", right).unwrap();
+    let q: Vec<f64> = (1..=n).map(|i| 0.1 * f64::from(i)).collect();
+    let v: Vec<f64> = (1..=n).map(|i| (f64::from(i) * 2.3).sin()).collect();
+    let state = State::new(&system, &q, &v).unwrap();
+    (system, state)
+}
+
+#[test]
+fn free_flight_is_the_general_step_to_the_last_bit() {
+    let ((system, mut state), (other, mut general)) = (beads(false), beads(true));
+    let method = Gvi::new(1e-3, Quadrature::Verlet);
+    let (mut quick, mut whole) =
+        (method.stepper(&system).unwrap(), method.stepper(&other).unwrap());
+    let mut events = 0;
+    for step in 0..5000 {
+        quick.step(&mut state).unwrap();
+        whole.step(&mut general).unwrap();
+        assert_eq!(quick.events().len(), whole.events().len(), "step {step}");
+        events += quick.events().len();
+        assert!(state.q == general.q && state.p == general.p && state.t == general.t, "{step}");
+    }
+    assert!(events > 100, "{events}");
+    // A weight that carries the beads beyond the numbers is refused, not flown.
+    let heavy = System::new(Mass::diagonal(&[1.0]).unwrap())
+        .with_potential("weight", Affine::new(&[0], &[-1e308], 0.0).unwrap())
+        .unwrap()
+        .with_inequality("floor", Affine::above(0, 0.0).unwrap())
+        .unwrap();
+    let mut state = State::new(&heavy, &[1.0], &[0.0]).unwrap();
+    let mut stepper = Gvi::new(10.0, Quadrature::Verlet).stepper(&heavy).unwrap();
+    assert!((0..10).any(|_| stepper.step(&mut state).is_err()));
+}

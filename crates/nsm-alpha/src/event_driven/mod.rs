@@ -88,13 +88,12 @@ impl EventDriven {
         check_start(system, start, Tolerance::default())?;
         let n = system.dimension();
         let k = system.inequalities().len();
-        let m = Bilateral::capacity_of(system, true);
         let mut stepper = EventDrivenStepper {
             method: self.clone(),
             system,
-            solver: Implicit::new(system, self.newton, m),
-            rows: Bilateral::new(system, true),
-            crossing: Crossing::new(system, self.interpolation),
+            solver: Implicit::new(system, self.newton, true)?,
+            rows: Bilateral::new(system, true)?,
+            crossing: Crossing::new(system, self.interpolation)?,
             contacts: Contacts::new(system, &self.restitution)?,
             closed: Vec::with_capacity(k),
             from: Motion::new(n),
@@ -102,7 +101,7 @@ impl EventDriven {
             mode: start.mode,
             accepted_mode: start.mode,
             kept: Motion::new(n),
-            gradient: vec![0.0; m * n],
+            gradient: vec![0.0; Bilateral::entries_of(system, true)],
             sum: vec![0.0; n],
             touch: vec![0.0; k],
             still: vec![0.0; k],

@@ -4,10 +4,10 @@
 //! and contacts reached with zero rate, are closed: they become bilateral until they would have to pull.
 
 use nsm_model::StepError;
-use nsm_solvers::small::dot;
 
 use super::{EventDrivenStepper, STILL};
 use crate::implicit::Motion;
+use crate::saddle::Border;
 
 /// Contacts closer than this many times what counts as reached take part when impacts accumulate.
 const RESTING: f64 = 1e4;
@@ -20,12 +20,9 @@ impl EventDrivenStepper<'_> {
         let t = *t;
         // Closed contacts take part as unilateral ones: only the true equalities are bilateral.
         rows.choose(Some(*mode), &[], q, t);
-        let m = rows.len();
-        let (matrix, stride) = solver.saddle.begin(m);
-        solver.equations.add_mass(q, 1.0, matrix, stride);
+        solver.equations.add_mass(q, 1.0, solver.saddle.begin());
         rows.gradient(q, t, gradient);
-        solver.saddle.border(gradient, gradient, 1.0);
-        if let Err(error) = solver.saddle.factor() {
+        if let Err(error) = solver.saddle.factor(rows, Border::Rows(gradient), gradient) {
             return Err(solver.singular(error, t, rows));
         }
         contacts.linearise(q, t);
@@ -58,19 +55,16 @@ impl EventDrivenStepper<'_> {
         );
         rows.choose(Some(*mode), closed, q, t);
         let m = rows.len();
-        let n = q.len();
-        let (matrix, stride) = solver.saddle.begin(m);
-        solver.equations.add_mass(q, 1.0, matrix, stride);
+        solver.equations.add_mass(q, 1.0, solver.saddle.begin());
         rows.gradient(q, t, gradient);
-        solver.saddle.border(gradient, gradient, 1.0);
-        if let Err(error) = solver.saddle.factor() {
+        if let Err(error) = solver.saddle.factor(rows, Border::Rows(gradient), gradient) {
             return Err(solver.singular(error, t, rows));
         }
         let (r, g) = solver.saddle.rhs();
         r.fill(0.0);
         rows.rates(q, t, g);
         for i in 0..m {
-            g[i] = -g[i] - dot(&gradient[i * n..(i + 1) * n], v);
+            g[i] = -g[i] - rows.along(i, gradient, v);
         }
         if let Err(error) = solver.saddle.solve() {
             return Err(solver.singular(error, t, rows));

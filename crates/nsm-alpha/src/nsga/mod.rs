@@ -24,19 +24,18 @@
 //! all at once, with friction where there is any (one friction problem in 3; 2 knows the normals only); step 1 does not know them. A contact takes part in 3 if $\nu > 0$ in 2, or if its gap is closed: what
 //! moved a position must act on the velocity too, or the velocity that gravity gives goes on for ever.
 
-use nsm_constraints::Rows;
 use nsm_model::{
     Clock, Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
     check_start,
 };
-use nsm_solvers::small::matvec_transposed_add;
 
 use crate::bilateral::Bilateral;
 use crate::classical::{check_interpolation, check_step};
 use nsm_reflect::Restitution;
 
 use crate::contact::Contacts;
-use crate::implicit::{Implicit, Index, Motion, Solved};
+use crate::implicit::{Implicit, Index, Motion, Solved, border};
+use crate::saddle::Border;
 use crate::switch::Crossing;
 use crate::{AlphaError, Coefficients, NewtonOptions};
 
@@ -116,10 +115,10 @@ impl Nsga {
         let mut stepper = NsgaStepper {
             method: self.clone(),
             system,
-            solver: Implicit::new(system, self.newton, m),
-            smooth: Bilateral::new(system, false),
-            full: Bilateral::new(system, false),
-            crossing: Crossing::new(system, self.interpolation),
+            solver: Implicit::new(system, self.newton, false)?,
+            smooth: Bilateral::new(system, false)?,
+            full: Bilateral::new(system, false)?,
+            crossing: Crossing::new(system, self.interpolation)?,
             contacts: Contacts::new(system, &self.restitution)?.with_friction(
                 system,
                 self.friction,
@@ -129,7 +128,7 @@ impl Nsga {
             mode: start.mode,
             rechosen: false,
             clock: Clock::new(self.step),
-            work: Work::new(n, m, system.inequalities()),
+            work: Work::new(system),
             events: Events::with_capacity(2, m + k + 1),
         };
         stepper.restart(start)?;
@@ -185,7 +184,10 @@ struct Work {
 }
 
 impl Work {
-    fn new(n: usize, m: usize, gaps: &Rows) -> Self {
+    fn new(system: &System) -> Self {
+        let (n, gaps) = (system.dimension(), system.inequalities());
+        let m = Bilateral::capacity_of(system, false);
+        let entries = Bilateral::entries_of(system, false);
         let (k, block) = (gaps.len(), gaps.largest_block());
         Self {
             q: vec![0.0; n],
@@ -193,9 +195,9 @@ impl Work {
             nu: vec![0.0; m],
             lambda: vec![0.0; m],
             values: vec![0.0; m],
-            gradient: vec![0.0; m * n],
-            intermediate: vec![0.0; m * n],
-            tilde: vec![0.0; m * n],
+            gradient: vec![0.0; entries],
+            intermediate: vec![0.0; Crossing::entries_of(system)],
+            tilde: vec![0.0; entries],
             reference: vec![0.0; n],
             force: vec![0.0; n],
             product: vec![0.0; n],
@@ -204,6 +206,14 @@ impl Work {
             pressing: vec![0.0; k],
             curvature: vec![0.0; block * block],
         }
+    }
+}
+
+impl Work {
+    /// $G_{\mathcal{E}}$ over the step of a switch to a mode with `m` rows, else $G$.
+    fn border(&self, switched: bool, m: usize) -> Border<'_> {
+        let rows = m * self.q.len();
+        border(switched.then(|| &self.intermediate[..rows]), &self.gradient)
     }
 }
 
@@ -244,15 +254,13 @@ impl NsgaStepper<'_> {
         let Self { method, solver, smooth, from, work, .. } = self;
         let solved =
             solver.solve(&method.coefficients, Index::Two, method.step, from, smooth, None)?;
-        let n = from.q.len();
         let m = smooth.len();
         let Motion { t, q, v, .. } = &solver.end;
         solver.equations.force(q, v, *t, &mut work.reference);
         if m > 0 {
-            let tilde = &mut work.tilde[..m * n];
-            smooth.gradient(q, *t, tilde);
+            smooth.gradient(q, *t, &mut work.tilde);
             let lambda = &solver.multipliers[..m];
-            matvec_transposed_add(-1.0, tilde, lambda, &mut work.reference);
+            smooth.add_transposed(-1.0, &work.tilde, lambda, &mut work.reference);
         }
         Ok(solved)
     }
@@ -268,11 +276,10 @@ impl NsgaStepper<'_> {
         let v = if at_end { &work.v } else { &solver.end.v };
         solver.equations.force(&work.q, v, t, &mut work.force);
         let m = smooth.len();
-        let n = work.q.len();
         if m > 0 {
-            smooth.gradient(&work.q, t, &mut work.tilde[..m * n]);
+            smooth.gradient(&work.q, t, &mut work.tilde);
             let lambda = &solver.multipliers[..m];
-            matvec_transposed_add(-1.0, &work.tilde[..m * n], lambda, &mut work.force);
+            smooth.add_transposed(-1.0, &work.tilde, lambda, &mut work.force);
         }
         for (f, r) in work.force.iter_mut().zip(&work.reference) {
             *f -= r;

@@ -8,10 +8,11 @@
 use nsm_constraints::Rows;
 use nsm_model::StepError;
 use nsm_solvers::newton::is_converged;
-use nsm_solvers::small::{matvec_transposed_add, norm_inf};
+use nsm_solvers::small::norm_inf;
 
 use super::{NsgaStepper, not_finite};
 use crate::implicit::Motion;
+use crate::leading::{Leading, Term};
 
 /// Newton iterations after which $G_{\mathcal{E}}$ is frozen.
 const FREEZE: usize = 3;
@@ -19,7 +20,6 @@ const FREEZE: usize = 3;
 impl NsgaStepper<'_> {
     /// Corrects $\tilde q$ onto the constraints of `mode`; returns the Newton iterations.
     pub(super) fn correct_position(&mut self, mode: i64) -> Result<usize, StepError> {
-        let n = self.from.q.len();
         let (t, h) = (self.solver.end.t, self.method.step);
         let switched = mode != self.mode;
         if mode != self.full.mode() {
@@ -43,7 +43,7 @@ impl NsgaStepper<'_> {
         loop {
             self.full.values(&self.work.q, t, &mut self.work.values[..m]);
             let residual = norm_inf(&self.work.values[..m]);
-            self.full.gradient(&self.work.q, t, &mut self.work.gradient[..m * n]);
+            self.full.gradient(&self.work.q, t, &mut self.work.gradient);
             if switched && iterations < FREEZE {
                 self.interpolate(mode)?;
             }
@@ -74,15 +74,16 @@ impl NsgaStepper<'_> {
 
     /// Leaves $\tilde M U + G_{\mathcal{E}}^\top \nu - h^2 f^p$ in `work.product`; returns its largest entry.
     fn balance(&mut self, h: f64, switched: bool, m: usize) -> f64 {
-        let Self { solver, smooth, work, .. } = self;
+        let Self { solver, smooth, full, work, .. } = self;
         Self::defect(solver, smooth, work, false);
         let n = work.q.len();
         for i in 0..n {
             work.v[i] = work.q[i] - solver.end.q[i];
         }
         self.system.momentum(&solver.end.q, &work.v, &mut work.product);
-        let border = if switched { &work.intermediate } else { &work.gradient };
-        matvec_transposed_add(1.0, &border[..m * n], &work.nu[..m], &mut work.product);
+        let mut product = std::mem::take(&mut work.product);
+        work.border(switched, m).add_transposed(full, 1.0, &work.nu[..m], &mut product);
+        work.product = product;
         for i in 0..n {
             work.product[i] -= h * h * work.force[i];
         }
@@ -95,29 +96,21 @@ impl NsgaStepper<'_> {
         let n = work.q.len();
         let Motion { t, q: q_tilde, v: v_tilde, .. } = &solver.end;
         let t = *t;
-        let (matrix, stride) = solver.saddle.begin(m);
-        solver.equations.add_mass(q_tilde, w, matrix, stride);
+        let leading = solver.saddle.begin();
+        solver.equations.add_mass(q_tilde, w, leading);
         let point = (&*work.q, &**v_tilde, t);
-        solver.equations.add_force_tangent(point, (-w * h * h, 0.0), matrix, stride);
+        solver.equations.add_force_tangent(point, (-w * h * h, 0.0), leading);
         let lambda = &solver.multipliers[..smooth.len()];
-        smooth.add_hessian((&work.q, t), lambda, w * h * h, matrix, stride);
+        smooth.add_hessian((&work.q, t), lambda, w * h * h, leading);
         if !switched {
-            full.add_hessian((&work.q, t), &work.nu[..m], w, matrix, stride);
+            full.add_hessian((&work.q, t), &work.nu[..m], w, leading);
         }
-        let (matrix, stride) = solver.saddle.matrix();
         for (i, pressing) in work.pressing.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            add_curvature(
-                contacts.gaps,
-                i,
-                (&work.q, t),
-                -w * pressing,
-                &mut work.curvature,
-                (matrix, stride),
-            );
+            let row = Term::Row(self.system.equalities().len() + i);
+            let block = &mut work.curvature;
+            add_curvature(contacts.gaps, i, (&work.q, t), -w * pressing, block, (row, leading));
         }
-        let border = if switched { &work.intermediate } else { &work.gradient };
-        solver.saddle.border(&border[..m * n], &work.gradient[..m * n], 1.0);
-        if let Err(error) = solver.saddle.factor() {
+        if let Err(error) = solver.saddle.factor(full, work.border(switched, m), &work.gradient) {
             return Err(solver.singular(error, from.t, full));
         }
         let (r, g) = solver.saddle.rhs();
@@ -155,26 +148,21 @@ impl NsgaStepper<'_> {
     }
 }
 
-/// Adds $w\\,\nabla^2 g_i$ to the leading block of a matrix with rows of length `stride`.
+/// Adds $w\\,\nabla^2 g_i$.
 fn add_curvature(
     gaps: &Rows,
     i: usize,
     (q, t): (&[f64], f64),
     w: f64,
     block: &mut [f64],
-    (matrix, stride): (&mut [f64], usize),
+    (row, leading): (Term, &mut Leading),
 ) {
     let (field, columns) = (gaps.field(i), gaps.columns(i));
     if field.is_affine() {
         return;
     }
-    let k = columns.len();
-    let block = &mut block[..k * k];
+    let block = &mut block[..columns.len() * columns.len()];
     block.fill(0.0);
     field.hessian(q, t, w, block);
-    for (row, &r) in block.chunks_exact(k).zip(columns) {
-        for (value, &c) in row.iter().zip(columns) {
-            matrix[r * stride + c] += value;
-        }
-    }
+    leading.add_block(row, columns, 1.0, block);
 }

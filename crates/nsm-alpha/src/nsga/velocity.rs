@@ -9,7 +9,7 @@
 
 use nsm_model::StepError;
 use nsm_solvers::newton::is_converged;
-use nsm_solvers::small::{dot, matvec_transposed_add, norm_inf};
+use nsm_solvers::small::{dot, norm_inf};
 
 use super::{NsgaStepper, not_finite};
 use crate::AlphaError;
@@ -32,7 +32,7 @@ impl NsgaStepper<'_> {
         let w = 1.0 / self.solver.scale;
         self.work.v.copy_from_slice(&self.solver.end.v);
         self.work.lambda.fill(0.0);
-        self.full.gradient(&self.work.q, t, &mut self.work.gradient[..m * n]);
+        self.full.gradient(&self.work.q, t, &mut self.work.gradient);
         if switched {
             self.interpolate(mode)?;
         }
@@ -119,15 +119,14 @@ impl NsgaStepper<'_> {
             work.jump[i] = work.v[i] - solver.end.v[i];
         }
         system.momentum(&work.q, &work.jump, &mut work.product);
-        let border = if switched { &work.intermediate } else { &work.gradient };
-        matvec_transposed_add(1.0, &border[..m * n], &work.lambda[..m], &mut work.product);
+        let mut product = std::mem::take(&mut work.product);
+        work.border(switched, m).add_transposed(full, 1.0, &work.lambda[..m], &mut product);
+        work.product = product;
         for i in 0..n {
             work.product[i] -= h * work.force[i];
         }
         full.rates(&work.q, t, &mut work.values[..m]);
-        for i in 0..m {
-            work.values[i] += dot(&work.gradient[i * n..(i + 1) * n], &work.v);
-        }
+        full.add_product(&work.gradient, &work.v, &mut work.values[..m]);
         norm_inf(&work.values[..m])
     }
 
@@ -139,14 +138,11 @@ impl NsgaStepper<'_> {
         m: usize,
     ) -> Result<(), StepError> {
         let Self { solver, full, work, from, .. } = self;
-        let n = work.q.len();
-        let (matrix, stride) = solver.saddle.begin(m);
-        solver.equations.add_mass(&work.q, w, matrix, stride);
+        let leading = solver.saddle.begin();
+        solver.equations.add_mass(&work.q, w, leading);
         let point = (&*work.q, &*work.v, solver.end.t);
-        solver.equations.add_force_tangent(point, (0.0, -w * h), matrix, stride);
-        let border = if switched { &work.intermediate } else { &work.gradient };
-        solver.saddle.border(&border[..m * n], &work.gradient[..m * n], 1.0);
-        match solver.saddle.factor() {
+        solver.equations.add_force_tangent(point, (0.0, -w * h), leading);
+        match solver.saddle.factor(full, work.border(switched, m), &work.gradient) {
             Ok(()) => Ok(()),
             Err(error) => Err(solver.singular(error, from.t, full)),
         }
@@ -154,15 +150,16 @@ impl NsgaStepper<'_> {
 
     /// Tests the direction (54) and books the switch with the energy change (42).
     fn book_switch(&mut self, mode: i64, m: usize) -> Result<(), StepError> {
-        let Self { crossing, solver, from, work, events, .. } = self;
+        let Self { crossing, solver, full, from, work, events, .. } = self;
         let n = work.q.len();
         let t = solver.end.t;
         let before = crossing.surface_rate(self.mode, &work.q, &from.v, t);
         let after = crossing.surface_rate(self.mode, &work.q, &work.v, t);
         crossing.check_direction(self.mode, mode, before, after).map_err(|e| e.at(from.t))?;
         work.product.fill(0.0);
-        let border = &work.intermediate[..m * n];
-        matvec_transposed_add(1.0, border, &work.lambda[..m], &mut work.product);
+        let mut product = std::mem::take(&mut work.product);
+        work.border(true, m).add_transposed(full, 1.0, &work.lambda[..m], &mut product);
+        work.product = product;
         let change: f64 =
             (0..n).map(|i| -0.5 * work.product[i] * (work.v[i] + solver.end.v[i])).sum();
         let impulse = dot(&work.product, &work.product).sqrt();

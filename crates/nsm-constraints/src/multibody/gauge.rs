@@ -6,7 +6,7 @@
 //!    \varphi\'\' = \sum_k f_k\\,\pi_k\'\' + \sum_{kl} f_{kl}\\,\nabla\pi_k\nabla\pi_l^\top. $$
 //! - distance: $\pi = |x^2 - x^1|^2$, $f = \sqrt\pi$;
 //! - travel, or any other product: $f = \pi$;
-//! - a component of $\sin\theta\,u$ of a relative rotation: $f = \tfrac12(\pi_1 - \pi_2)$;
+//! - a component of $\sin\theta\\,u$ of a relative rotation: $f = \tfrac12(\pi_1 - \pi_2)$;
 //! - angle about $n$ with the triad $(n, a, b)$: $c = a^1\cdot a^2$, $s = b^1\cdot a^2$, $f = \operatorname{atan2}(s, c)$ plus the whole turns that bring it
 //!   nearest to a reference.
 //!
@@ -106,7 +106,7 @@ impl Gauge {
         Self::new(&[[x, y]], Kind::Product)
     }
 
-    /// A component of $\sin\theta\,u$ of the rotation that takes the triad $e$ to $f$: $\tfrac12(b^e\cdot a^f - a^e\cdot b^f)$ along $a \times b$.
+    /// A component of $\sin\theta\\,u$ of the rotation that takes the triad $e$ to $f$: $\tfrac12(b^e\cdot a^f - a^e\cdot b^f)$ along $a \times b$.
     pub(super) fn turn([a, b]: [&Arm; 2], [x, y]: [&Arm; 2]) -> Self {
         Self::new(&[[b, x], [a, y]], Kind::Turn)
     }

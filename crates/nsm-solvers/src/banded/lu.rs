@@ -100,6 +100,8 @@ impl BandedLu {
             (1, 1) => tridiagonal::factor(a, p, tolerance),
             (2, 2) => factor_kernel((n, 2, 2), a, p, s, tolerance),
             (3, 3) => factor_kernel((n, 3, 3), a, p, s, tolerance),
+            (4, 4) => factor_kernel((n, 4, 4), a, p, s, tolerance),
+            (5, 5) => factor_kernel((n, 5, 5), a, p, s, tolerance),
             (lower, upper) => factor_kernel((n, lower, upper), a, p, s, tolerance),
         }?;
         self.factorised = true;
@@ -119,6 +121,8 @@ impl BandedLu {
             (1, 1) => tridiagonal::solve(a, p, b),
             (2, 2) => solve_kernel(n, 2, 2, a, p, b),
             (3, 3) => solve_kernel(n, 3, 3, a, p, b),
+            (4, 4) => solve_kernel(n, 4, 4, a, p, b),
+            (5, 5) => solve_kernel(n, 5, 5, a, p, b),
             (lower, upper) => solve_kernel(n, lower, upper, a, p, b),
         }
         Ok(())
@@ -190,48 +194,68 @@ fn factor_kernel(
     }
     let mut weakest = f64::INFINITY;
     for k in 0..n {
-        // Entry (i, k) with i = k + d sits at offset lower - d of row i.
-        let below = lower.min(n - 1 - k);
-        let mut p = 0;
-        let mut largest = a[k * width + lower].abs();
-        for d in 1..=below {
-            let candidate = a[(k + d) * width + lower - d].abs();
-            if candidate > largest {
-                largest = candidate;
-                p = d;
-            }
-        }
-        pivots[k] = k + p;
-        let (head, tail) = a.split_at_mut((k + 1) * width);
-        let row_k = &mut head[k * width + lower..];
-        if p > 0 {
-            let row_p = &mut tail[(p - 1) * width + lower - p..p * width];
-            for (x, y) in row_k.iter_mut().zip(row_p) {
-                std::mem::swap(x, y);
-            }
-        }
-        rows.swap(k, k + p);
-        let pivot = row_k[0];
-        let reciprocal = 1.0 / pivot;
+        // Entry (i, k) with i = k + d sits at offset lower - d of row i. Away from the end the number of rows below is known
+        // to the compiler where the bandwidths are.
+        let pivot = if k + lower < n {
+            eliminate((lower, lower, span), k, a, &mut pivots[k])
+        } else {
+            eliminate((n - 1 - k, lower, span), k, a, &mut pivots[k])
+        };
+        let (largest, finite) = pivot;
+        rows.swap(k, pivots[k]);
         let scale = rows[k] * columns[k];
         let threshold = tolerance * scale;
-        if largest <= threshold || !(reciprocal.is_finite() && pivot.is_finite()) {
+        if largest <= threshold || !finite {
             return Err(LinearError::Singular { pivot: k, value: largest, threshold });
         }
         if largest < weakest * scale {
             weakest = largest / scale;
         }
-        row_k[0] = reciprocal;
-        for d in 1..=below {
-            let row = &mut tail[(d - 1) * width + lower - d..d * width];
-            let l = row[0] * reciprocal;
-            row[0] = l;
-            for (x, u) in row[1..=span].iter_mut().zip(&row_k[1..=span]) {
-                *x -= l * u;
-            }
-        }
     }
     Ok(weakest)
+}
+
+/// Eliminates column $k$ from the `below` rows that have it; returns the size of the pivot and whether it can be divided by.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn eliminate(
+    (below, lower, span): (usize, usize, usize),
+    k: usize,
+    a: &mut [f64],
+    chosen: &mut usize,
+) -> (f64, bool) {
+    let width = lower + span + 1;
+    let a = &mut a[k * width..(k + 1 + below) * width];
+    let mut p = 0;
+    let mut largest = a[lower].abs();
+    for d in 1..=below {
+        let candidate = a[d * width + lower - d].abs();
+        if candidate > largest {
+            largest = candidate;
+            p = d;
+        }
+    }
+    *chosen = k + p;
+    let (row_k, tail) = a.split_at_mut(width);
+    let row_k = &mut row_k[lower..];
+    if p > 0 {
+        let row_p = &mut tail[(p - 1) * width + lower - p..p * width];
+        for (x, y) in row_k.iter_mut().zip(row_p) {
+            std::mem::swap(x, y);
+        }
+    }
+    let pivot = row_k[0];
+    let reciprocal = 1.0 / pivot;
+    row_k[0] = reciprocal;
+    for d in 1..=below {
+        let row = &mut tail[(d - 1) * width + lower - d..d * width];
+        let l = row[0] * reciprocal;
+        row[0] = l;
+        for (x, u) in row[1..=span].iter_mut().zip(&row_k[1..=span]) {
+            *x -= l * u;
+        }
+    }
+    (largest, reciprocal.is_finite() && pivot.is_finite())
 }
 
 #[inline(always)]
@@ -240,20 +264,41 @@ fn solve_kernel(n: usize, lower: usize, upper: usize, a: &[f64], pivots: &[usize
     let width = 2 * lower + upper + 1;
     let span = lower + upper;
     let (a, pivots, b) = (&a[..n * width], &pivots[..n], &mut b[..n]);
+    // Away from the ends the lengths of the loops are known to the compiler where the bandwidths are.
     for k in 0..n {
         b.swap(k, pivots[k]);
-        let x = b[k];
-        for d in 1..=lower.min(n - 1 - k) {
-            b[k + d] -= a[(k + d) * width + lower - d] * x;
+        if k + lower < n {
+            forward(lower, lower, width, &a[k * width..(k + lower + 1) * width], &mut b[k..]);
+        } else {
+            forward(n - 1 - k, lower, width, &a[k * width..], &mut b[k..]);
         }
     }
     for k in (0..n).rev() {
         let row = &a[k * width + lower..(k + 1) * width];
-        let count = span.min(n - 1 - k);
-        let mut sum = b[k];
-        for (u, x) in row[1..=count].iter().zip(&b[k + 1..=k + count]) {
-            sum -= u * x;
+        if k + span < n {
+            backward(span, row, &mut b[k..]);
+        } else {
+            backward(n - 1 - k, row, &mut b[k..]);
         }
-        b[k] = sum * row[0];
     }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn forward(below: usize, lower: usize, width: usize, a: &[f64], b: &mut [f64]) {
+    let (x, rest) = (b[0], &mut b[1..=below]);
+    for (d, b) in rest.iter_mut().enumerate() {
+        *b -= a[(d + 1) * width + lower - (d + 1)] * x;
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn backward(count: usize, row: &[f64], b: &mut [f64]) {
+    let (first, rest) = b.split_at_mut(1);
+    let mut sum = first[0];
+    for (u, x) in row[1..=count].iter().zip(&rest[..count]) {
+        sum -= u * x;
+    }
+    first[0] = sum * row[0];
 }

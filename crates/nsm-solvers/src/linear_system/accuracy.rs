@@ -146,25 +146,32 @@ impl LinearSystem {
 
     /// Row scales $R_i$ and column scales $C_j$.
     fn scales(&self, rows: &mut [f64], columns: &mut [f64]) {
-        let n = self.n.max(1);
-        let full = self
-            .values
-            .iter()
-            .enumerate()
-            .map(|(e, &v)| (e / n, e % n, v))
-            .take(if self.full { n * n } else { 0 });
-        let listed = self.entries.iter().zip(&self.values).map(|(&(i, j), &v)| (i, j, v));
-        let mirrored =
-            listed.clone().filter(|&(i, j, _)| self.symmetric && i != j).map(|(i, j, v)| (j, i, v));
-        let entries = full.chain(listed).chain(mirrored);
         rows.fill(0.0);
         columns.fill(0.0);
-        for (i, _, v) in entries.clone() {
-            rows[i] = v.abs().max(rows[i]);
+        if self.full {
+            let n = self.n.max(1);
+            for (row, scale) in self.values.chunks_exact(n).zip(&mut *rows) {
+                *scale = norm_inf(row);
+                if *scale > 0.0 {
+                    for (v, c) in row.iter().zip(&mut *columns) {
+                        *c = (v.abs() / *scale).max(*c);
+                    }
+                }
+            }
+            return;
         }
-        for (i, j, v) in entries {
-            if rows[i] > 0.0 {
-                columns[j] = (v.abs() / rows[i]).max(columns[j]);
+        let larger = |x: f64, y: f64| if x > y { x } else { y };
+        for (&(i, j), v) in self.entries.iter().zip(&self.values) {
+            rows[i] = larger(v.abs(), rows[i]);
+            if self.symmetric {
+                rows[j] = larger(v.abs(), rows[j]);
+            }
+        }
+        let share = |v: f64, scale: f64| if scale > 0.0 { v.abs() / scale } else { 0.0 };
+        for (&(i, j), v) in self.entries.iter().zip(&self.values) {
+            columns[j] = larger(share(*v, rows[i]), columns[j]);
+            if self.symmetric {
+                columns[i] = larger(share(*v, rows[j]), columns[i]);
             }
         }
     }

@@ -6,27 +6,14 @@
 //! A residual that is NaN or infinite counts as too large, so a function may refuse points outside its
 //! domain by returning NaN.
 
+mod convergence;
 mod options;
 
+pub use convergence::{CONTRACTS, ends, is_converged};
 pub use options::{Jacobian, NewtonError, NewtonOptions, NewtonReport, Stop};
 
 use crate::linear_system::{LinearSystem, Structure};
 use crate::small::{dot, norm_inf};
-
-/// Whether Newton's step `last`, after one of size `before`, ends an iteration towards a relative `tolerance`.
-///
-/// Both are sizes of steps in the units of the unknowns, of which `scale` is the size. Newton's method converges quadratically:
-/// the next step would be about $\delta_k^3/\delta_{k-1}^2$; steps that no longer shrink are round-off.
-pub fn is_converged(tolerance: f64, before: f64, last: f64, scale: f64) -> bool {
-    let small = tolerance * scale;
-    let stalled = last >= 0.5 * before && last <= 1e-9 * scale;
-    let next = if before.is_finite() && before > 0.0 {
-        last * (last / before) * (last / before)
-    } else {
-        last
-    };
-    last <= small || (last <= 1e-6 * scale && next <= 1e-2 * small) || stalled
-}
 
 /// A square system of equations. Closures will do: `(residual, jacobian)` implements it.
 pub trait Equations {

@@ -14,7 +14,7 @@ use super::frozen::Frozen;
 use crate::Tolerances;
 use crate::held::Held;
 use crate::position::largest;
-use crate::tolerances::CONTRACTS;
+use nsm_solvers::newton::CONTRACTS;
 
 /// How the equations of a [`Conserving`](crate::Conserving) step are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -15,6 +15,7 @@
 //! a pressing force, by $h|v|$ if a contact outside $\mathbb A$ is hit after the reflection. The ledger
 //! reports the depth; [`Gvi::repredict`] removes the second cause.
 
+mod glide;
 mod landing;
 
 use nsm_constraints::{ContactTolerance, extended_active_set, smooth_set};
@@ -109,7 +110,7 @@ impl Gvi {
         let kernel =
             Kernel::new(system, self.quadrature, self.step, self.linearised, self.tolerances)?;
         let (n, m) = (system.dimension(), system.inequalities().len());
-        Ok(GviStepper {
+        let mut stepper = GviStepper {
             impact: Impact::new(
                 system,
                 self.quadrature,
@@ -136,7 +137,10 @@ impl Gvi {
             v: vec![0.0; n],
             events: Events::with_capacity(8, 8 * m),
             staged: Events::with_capacity(8, 8 * m),
-        })
+            glides: false,
+        };
+        stepper.glides = stepper.can_glide();
+        Ok(stepper)
     }
 }
 
@@ -145,6 +149,7 @@ impl Gvi {
 /// It remembers gaps and slopes at the end of its last step, and (if linearised) where that step began,
 /// for as long as it is called on the state where that step ended.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, set once")]
 pub struct GviStepper<'a> {
     kernel: Kernel<'a>,
     impact: Impact<'a>,
@@ -172,6 +177,8 @@ pub struct GviStepper<'a> {
     events: Events,
     /// Events of a step that may still fail.
     staged: Events,
+    /// Whether steps may be free flight.
+    glides: bool,
 }
 
 impl Stepper for GviStepper<'_> {
@@ -180,13 +187,21 @@ impl Stepper for GviStepper<'_> {
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         self.kernel.system.check_lengths(state)?;
         let (t, h) = (state.t, self.h);
+        if self.glides {
+            self.gaps_at_start(state);
+            if self.glide(state) {
+                return Ok(StepReport::default());
+            }
+        }
         self.staged.clear();
         if let Some(landing) = &mut self.landing {
             let report = landing.step(state, h, &mut self.impact, &mut self.staged)?;
             std::mem::swap(&mut self.events, &mut self.staged);
             return Ok(report);
         }
-        self.gaps_at_start(state);
+        if !self.glides {
+            self.gaps_at_start(state);
+        }
         let mut report = StepReport {
             iterations: self.kernel.advance_position((&state.q, &state.p, t), h, &[])?,
             ..StepReport::default()

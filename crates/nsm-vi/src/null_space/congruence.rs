@@ -31,6 +31,26 @@ impl RowPattern {
         (Self { starts, columns: sorted.into_iter().map(|e| e.1).collect() }, places)
     }
 
+    /// The pattern of the product with a matrix of another pattern, of so many columns.
+    fn reach(&self, other: &Self, columns: usize) -> Self {
+        let mut seen_by = vec![usize::MAX; columns];
+        let (mut starts, mut reached) = (vec![0], Vec::new());
+        for i in 0..self.starts.len() - 1 {
+            let first = reached.len();
+            for &j in &self.columns[self.span(i)] {
+                for &b in &other.columns[other.span(j)] {
+                    if seen_by[b] != i {
+                        seen_by[b] = i;
+                        reached.push(b);
+                    }
+                }
+            }
+            reached[first..].sort_unstable();
+            starts.push(reached.len());
+        }
+        Self { starts, columns: reached }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.columns.len()
     }
@@ -40,7 +60,11 @@ impl RowPattern {
     }
 
     /// Columns and values of row `i`.
-    fn row<'s>(&'s self, i: usize, values: &'s [f64]) -> impl Iterator<Item = (usize, f64)> + 's {
+    pub(super) fn row<'s>(
+        &'s self,
+        i: usize,
+        values: &'s [f64],
+    ) -> impl Iterator<Item = (usize, f64)> + 's {
         let span = self.span(i);
         self.columns[span.clone()].iter().copied().zip(values[span].iter().copied())
     }
@@ -92,23 +116,14 @@ impl Congruence {
     ) -> Result<Self, LinearError> {
         let n = basis.starts.len() - 1;
         let (inner, places) = RowPattern::new(n, entries);
-        let mut reached = Vec::new();
-        for i in 0..n {
-            for &j in &inner.columns[inner.span(i)] {
-                reached.extend(basis.columns[basis.span(j)].iter().map(|&b| (i, b)));
-            }
-        }
-        let products = RowPattern::new(n, &reached).0;
-        drop(reached);
+        let products = inner.reach(basis, freedoms);
         let meetings = |i: usize| {
             let (left, right) =
                 (&basis.columns[basis.span(i)], &products.columns[products.span(i)]);
             left.iter().flat_map(move |&a| right.iter().map(move |&b| (a, b)))
         };
-        // Marked row by row: the list of meetings of a long chain would be cubic.
-        let mut marks = vec![false; freedoms * freedoms];
-        (0..n).flat_map(meetings).for_each(|(a, b)| marks[a * freedoms + b] = true);
-        let count = marks.iter().filter(|m| **m).count();
+        let pattern = met(basis, &products, freedoms);
+        let count = pattern.len();
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let crowded = count as f64 > CROWDED * (freedoms * freedoms) as f64;
         let (slots, system, size);
@@ -116,12 +131,18 @@ impl Congruence {
             (slots, size) = (None, freedoms * freedoms);
             system = LinearSystem::dense(freedoms);
         } else {
-            let pattern: Vec<(usize, usize)> = (0..freedoms * freedoms)
-                .filter(|&k| marks[k])
-                .map(|k| (k / freedoms, k % freedoms))
-                .collect();
             system = LinearSystem::new(freedoms, &pattern, Structure::General)?;
-            let place = |e: (usize, usize)| pattern.binary_search(&e).unwrap_or_else(|at| at);
+            let mut starts = vec![0; freedoms + 1];
+            for &(a, _) in &pattern {
+                starts[a + 1] += 1;
+            }
+            for a in 0..freedoms {
+                starts[a + 1] += starts[a];
+            }
+            let place = |(a, b): (usize, usize)| {
+                let row = &pattern[starts[a]..starts[a + 1]];
+                starts[a] + row.partition_point(|e| e.1 < b)
+            };
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "a sparse matrix has fewer entries"
@@ -195,6 +216,32 @@ impl Congruence {
     pub(super) fn solve(&mut self, x: &mut [f64]) -> Result<(), LinearError> {
         self.system.solve_in_place(x)
     }
+}
+
+/// The pairs of freedoms that meet in some coordinate, in order. One freedom after the other, each until it has met all: the list of
+/// all meetings of a long chain would be cubic, a table of all pairs of a long beam quadratic.
+fn met(basis: &RowPattern, products: &RowPattern, freedoms: usize) -> Vec<(usize, usize)> {
+    let n = basis.starts.len() - 1;
+    let mut moved: Vec<(usize, usize)> =
+        (0..n).flat_map(|i| basis.columns[basis.span(i)].iter().map(move |&a| (a, i))).collect();
+    moved.sort_unstable();
+    let (mut seen_by, mut pattern) = (vec![usize::MAX; freedoms], Vec::new());
+    for of_one in moved.chunk_by(|x, y| x.0 == y.0) {
+        let (a, first) = (of_one[0].0, pattern.len());
+        for &(_, i) in of_one {
+            if pattern.len() - first == freedoms {
+                break;
+            }
+            for &b in &products.columns[products.span(i)] {
+                if seen_by[b] != a {
+                    seen_by[b] = a;
+                    pattern.push((a, b));
+                }
+            }
+        }
+        pattern[first..].sort_unstable();
+    }
+    pattern
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::conserving::check_position;
 use crate::position::largest;
-use crate::tolerances::CONTRACTS;
+use nsm_solvers::newton::CONTRACTS;
 
 /// $|G P|$ above this share of $|G|$ and $|P|$ means that a reparametrisation leaves the constraints.
 const TANGENT: f64 = 1e-8;
@@ -220,15 +220,25 @@ impl<'a> ReparametrisedStepper<'a> {
         }
         let mut gradients = vec![0.0; rows.entries()];
         rows.gradients(&state.q, t, &mut gradients);
-        let (mut unit, mut motion) = (vec![0.0; self.freedoms], vec![0.0; state.q.len()]);
-        for a in 0..self.freedoms {
-            unit[a] = 1.0;
-            self.pattern.multiply(&self.basis, &unit, &mut motion);
-            unit[a] = 0.0;
-            for i in 0..rows.len() {
-                let rate = rows.row_dot(i, &gradients, &motion);
-                let scale = norm_inf(&gradients[rows.span(i)]) * norm_inf(&motion);
-                if rate.is_nan() || rate.abs() > TANGENT * scale {
+        // Largest entry of every column of P; then G P, row by row, where it has entries.
+        let mut largest = vec![0.0_f64; self.freedoms];
+        for c in 0..state.q.len() {
+            for (a, p) in self.pattern.row(c, &self.basis) {
+                largest[a] = largest[a].max(p.abs());
+            }
+        }
+        let (mut rates, mut touched) = (vec![0.0; self.freedoms], Vec::new());
+        for i in 0..rows.len() {
+            for (&c, g) in rows.columns(i).iter().zip(&gradients[rows.span(i)]) {
+                for (a, p) in self.pattern.row(c, &self.basis) {
+                    rates[a] += g * p;
+                    touched.push(a);
+                }
+            }
+            let gradient = norm_inf(&gradients[rows.span(i)]);
+            for a in touched.drain(..) {
+                let rate = std::mem::take(&mut rates[a]);
+                if rate.is_nan() || rate.abs() > TANGENT * gradient * largest[a] {
                     return refuse(format!(
                         "freedom {a} of its reparametrisation leaves the constraint `{}`",
                         rows.name(i)
