@@ -9,8 +9,11 @@ use super::FrictionProblem;
 use super::blocks::{BlockLu, product};
 use super::work::Work;
 
-/// Compliance that makes redundant contacts' matrices regular.
-const COMPLIANCE: f64 = 1e-10;
+/// Bounds of the compliance that keeps steps of redundant contacts short: along the null space of $W$ they are the misfit over it. Newton's step
+/// with it is one of a proximal iteration, so that it leads to the same solutions.
+const COMPLIANCE: (f64, f64) = (1e-7, 1e-4);
+/// Compliance as a share of the residual.
+const SHARE: f64 = 0.1;
 
 /// Storage of the iteration.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +52,8 @@ pub(super) fn iterate(
             return iteration;
         }
         let value = equations(problem, &work.r, &work.u, &mut memory.f);
+        let defect = problem.residual(&work.r, &work.u);
+        let compliance = (SHARE * defect).clamp(COMPLIANCE.0, COMPLIANCE.1);
         recent[iteration % 6] = value;
         memory.slopes.clear();
         memory.slopes.extend((0..n).map(|i| {
@@ -61,7 +66,7 @@ pub(super) fn iterate(
             let mut block = product(b, w);
             if i == j {
                 for (k, x) in block.iter_mut().enumerate() {
-                    *x += a[k / 3][k % 3] + COMPLIANCE * b[k / 3][k % 3];
+                    *x += a[k / 3][k % 3] + compliance * b[k / 3][k % 3];
                 }
             }
             block
