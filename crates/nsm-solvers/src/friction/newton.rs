@@ -35,20 +35,29 @@ impl Memory {
     }
 }
 
-/// Iterates from the present point; the iterations made.
+/// Iterations without progress after which a residual that is small enough is taken.
+const STALLED: usize = 3;
+
+/// Iterates from the present point until the residual is below the first bound, or below the second and no longer falls; the iterations made.
 pub(super) fn iterate(
     problem: &FrictionProblem,
     work: &mut Work,
     memory: &mut Memory,
-    tolerance: f64,
+    (tolerance, enough): (f64, f64),
     iterations: usize,
 ) -> usize {
     let n = problem.len();
     let m = 3 * n;
     memory.resize(m);
+    let (mut mark, mut since) = (f64::INFINITY, 0);
     let mut recent = [0.0_f64; 6];
     for iteration in 0..iterations {
         if work.measure(problem) <= tolerance {
+            return iteration;
+        }
+        if work.residual <= 0.5 * mark {
+            (mark, since) = (work.residual, iteration);
+        } else if work.residual <= enough && iteration > since + STALLED {
             return iteration;
         }
         let value = equations(problem, &work.r, &work.u, &mut memory.f);

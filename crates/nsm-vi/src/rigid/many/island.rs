@@ -114,7 +114,7 @@ const EARLY: usize = 60;
 /// Couples above which an island with held contacts is reflected early.
 const CROWDED: usize = 40;
 /// Flights with held contacts in search of instants, after which the rest of a step is reflected early: each is a friction problem or more.
-const SEARCHES: usize = 60;
+pub(super) const SEARCHES: usize = 24;
 /// Gaps above minus this, times the size, are none.
 pub(super) const NONE: f64 = 1e-11;
 
@@ -167,6 +167,7 @@ impl Workshop {
     ) -> Result<(), Trouble> {
         let (mut left, mut events, mut known) = (tau, 0, fresh);
         self.searches = 0;
+        self.solve.at_last = !may_halve;
         known &= !self.release(scene, job);
         loop {
             let mark = (self.booked.held.len(), self.memos.len());
@@ -185,7 +186,7 @@ impl Workshop {
             self.booked.held.truncate(mark.0);
             self.memos.truncate(mark.1);
             let some_held = job.list.iter().any(|&k| job.couples[k].held);
-            let crowded = some_held && (job.list.len() > CROWDED || self.searches > SEARCHES);
+            let crowded = some_held && job.list.len() > CROWDED || self.searches > SEARCHES;
             let limit = EVENTS.0 + EVENTS.1 * job.list.len();
             if scene.method.events == EventTime::Early || crowded {
                 if events < EARLY && self.reflect_early(scene, job)? {
@@ -207,7 +208,7 @@ impl Workshop {
                 continue;
             }
             match self.next_event(scene, job, left)? {
-                Next::Held => continue,
+                Next::Held | Next::Dear => continue,
                 Next::At(tau) => {
                     if tau > 0.0 {
                         self.trial(scene, job, tau)?;

@@ -2,7 +2,7 @@
 
 use nsm_solvers::roots::Bracket;
 
-use super::island::{Candidate, Job, NONE, Trouble, Workshop};
+use super::island::{Candidate, Job, NONE, SEARCHES, Trouble, Workshop};
 use super::row::Row;
 use super::scene::{Party, Scene};
 use super::strike::LANDING;
@@ -13,6 +13,8 @@ pub(super) enum Next {
     Held,
     /// Something touches after this time.
     At(f64),
+    /// With what is held the instant costs too much to find.
+    Dear,
 }
 
 /// Halvings in search of a positive gap behind an impact.
@@ -36,6 +38,9 @@ impl Workshop {
             }
             let gap = self.touching_rows(scene, job, k);
             let couple = job.couples[k];
+            if self.searches > SEARCHES {
+                return Ok(Next::Dear);
+            }
             if self.rows.is_empty() {
                 // Not touching yet.
                 let law = couple.law;
@@ -118,6 +123,10 @@ impl Workshop {
         let candidates = std::mem::take(&mut self.candidates);
         let mut failure = None;
         for candidate in &candidates {
+            if self.searches > SEARCHES {
+                self.candidates = candidates;
+                return Ok(Next::Dear);
+            }
             let mut bracket = candidate.bracket;
             if first < bracket.b {
                 if first <= bracket.a {

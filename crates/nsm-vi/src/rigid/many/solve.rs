@@ -4,6 +4,10 @@ use nsm_solvers::friction::{
     Delassus, FrictionError, FrictionOptions, FrictionProblem, FrictionSolver, solve_contact,
 };
 
+/// Residual up to which impulses are taken where halving the step has not helped. They enter what they touch by it times the way of that
+/// small part of the step, and the run warns of it.
+const AT_LAST: f64 = 1e-4;
+
 /// Solves friction problems of an island, with its storage.
 #[derive(Clone, Debug)]
 pub(super) struct Solve {
@@ -12,6 +16,8 @@ pub(super) struct Solve {
     solver: FrictionSolver,
     chosen: Vec<usize>,
     options: FrictionOptions,
+    /// Whether the step cannot be halved any more.
+    pub(super) at_last: bool,
 }
 
 impl Default for Solve {
@@ -21,10 +27,11 @@ impl Default for Solve {
             problem: FrictionProblem::default(),
             solver: FrictionSolver::default(),
             chosen: Vec::new(),
+            at_last: false,
             options: FrictionOptions {
                 tolerance: 1e-11,
                 // The quick methods reach rounding or nearly; what they leave is not worth the slow ones.
-                enough: 1e-8,
+                enough: 1e-7,
                 acceptable: 1e-6,
                 patient: false,
             },
@@ -58,7 +65,7 @@ impl Solve {
         let options = FrictionOptions {
             tolerance: (self.options.tolerance * part).max(4.0 * rounding / size),
             enough: (self.options.enough * part).max(4.0 * rounding / size),
-            acceptable: self.options.acceptable * part,
+            acceptable: if self.at_last { AT_LAST } else { self.options.acceptable } * part,
             ..self.options
         };
         self.solver.solve(&self.problem, r, &options).map(|report| report.residual * size)

@@ -145,7 +145,7 @@ impl Workshop {
             let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, rounding));
             self.rounding = rounding;
             let defect = solved.map_err(|error| Trouble::Friction { error })?;
-            let size = self.q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
+            let size = size(&self.q);
             let residual = defect / scale.max(size);
             self.spread.clear();
             self.spread.extend(self.lambda.iter().zip(&self.r).map(|(l, r)| l - r));
@@ -331,7 +331,7 @@ impl Workshop {
         self.solve.w.add_product(&self.spread, &mut self.q);
         self.lambda.clear();
         self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
-        let size = self.q.iter().fold(scale, |a, q| a.max(q.abs()));
+        let size = size(&self.q).max(scale);
         let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, self.rounding));
         let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
         self.residual = self.residual.max(residual);
@@ -359,6 +359,11 @@ impl Workshop {
         }
         Ok(())
     }
+}
+
+/// $\max_i |q_i|$.
+fn size(q: &[f64]) -> f64 {
+    q.chunks_exact(3).map(|q| Vec3::new(q[0], q[1], q[2]).norm()).fold(0.0, f64::max)
 }
 
 /// A vector turned by the least rotation that takes one unit vector to another.
