@@ -64,10 +64,9 @@ impl ClassicalAlpha {
         }
         // Positions that are held by their velocities alone drift, and rolling carries the drift along: 1.6e-2 of a sphere's in 2 s.
         let rows = system.equalities();
-        if let (Some(rolling), Some(i)) = (
-            system.nonholonomic(),
-            (0..rows.len()).find(|&i| !rows.field(i).is_nonholonomic()),
-        ) {
+        if let (Some(rolling), Some(i)) =
+            (system.nonholonomic(), (0..rows.len()).find(|&i| !rows.field(i).is_nonholonomic()))
+        {
             return Err(SystemError::DoesNotFit {
                 method: "alpha-index2",
                 why: format!(

@@ -188,13 +188,13 @@ fn proximal(problem: &FrictionProblem, work: &mut Work, tolerance: f64, rounds: 
                 shifted.q[k] = problem.q[k] - alpha * work.r[k];
             }
             let (mut inner, aim) = (Work::new(work.r.clone()), 0.1 * tolerance);
-            iterations += newton::iterate(&shifted, &mut inner, &mut memory, aim, 25);
+            iterations += newton::iterate(&shifted, &mut inner, &mut memory, (aim, aim), 25);
             if inner.residual > aim {
                 inner.return_to_best();
                 iterations += gauss_seidel::sweep(&shifted, &mut inner, aim, 30);
                 iterations += interior::iterate(&shifted, &mut inner, aim, 60);
                 inner.return_to_best();
-                iterations += newton::iterate(&shifted, &mut inner, &mut memory, aim, 25);
+                iterations += newton::iterate(&shifted, &mut inner, &mut memory, (aim, aim), 25);
             }
             inner.return_to_best();
             work.r.copy_from_slice(&inner.r);

@@ -9,8 +9,11 @@ use super::FrictionProblem;
 use super::blocks::{BlockLu, product};
 use super::work::Work;
 
-/// Compliance that makes redundant contacts' matrices regular.
-const COMPLIANCE: f64 = 1e-10;
+/// Bounds of the compliance that keeps steps of redundant contacts short: along the null space of $W$ they are the misfit over it. Newton's step
+/// with it is one of a proximal iteration, so that it leads to the same solutions.
+const COMPLIANCE: (f64, f64) = (1e-7, 1e-4);
+/// Compliance as a share of the residual.
+const SHARE: f64 = 0.1;
 
 /// Storage of the iteration.
 #[derive(Clone, Debug, Default)]
@@ -32,23 +35,34 @@ impl Memory {
     }
 }
 
-/// Iterates from the present point; the iterations made.
+/// Iterations without progress after which a residual that is small enough is taken.
+const STALLED: usize = 3;
+
+/// Iterates from the present point until the residual is below the first bound, or below the second and no longer falls; the iterations made.
 pub(super) fn iterate(
     problem: &FrictionProblem,
     work: &mut Work,
     memory: &mut Memory,
-    tolerance: f64,
+    (tolerance, enough): (f64, f64),
     iterations: usize,
 ) -> usize {
     let n = problem.len();
     let m = 3 * n;
     memory.resize(m);
+    let (mut mark, mut since) = (f64::INFINITY, 0);
     let mut recent = [0.0_f64; 6];
     for iteration in 0..iterations {
         if work.measure(problem) <= tolerance {
             return iteration;
         }
+        if work.residual <= 0.5 * mark {
+            (mark, since) = (work.residual, iteration);
+        } else if work.residual <= enough && iteration > since + STALLED {
+            return iteration;
+        }
         let value = equations(problem, &work.r, &work.u, &mut memory.f);
+        let defect = problem.residual(&work.r, &work.u);
+        let compliance = (SHARE * defect).clamp(COMPLIANCE.0, COMPLIANCE.1);
         recent[iteration % 6] = value;
         memory.slopes.clear();
         memory.slopes.extend((0..n).map(|i| {
@@ -61,7 +75,7 @@ pub(super) fn iterate(
             let mut block = product(b, w);
             if i == j {
                 for (k, x) in block.iter_mut().enumerate() {
-                    *x += a[k / 3][k % 3] + COMPLIANCE * b[k / 3][k % 3];
+                    *x += a[k / 3][k % 3] + compliance * b[k / 3][k % 3];
                 }
             }
             block

@@ -178,6 +178,11 @@ impl FrictionProblem {
         self.friction.len()
     }
 
+    /// $\max_i |q_i|$, by which residuals are measured.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.friction.is_empty()

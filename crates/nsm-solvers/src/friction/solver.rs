@@ -40,6 +40,8 @@ impl FrictionSolver {
         ];
         let hasty = [
             (GaussSeidel, 30),
+            (Newton, 15),
+            (GaussSeidel, 100),
             (Newton, 25),
             (InteriorPoint, 60),
             (Newton, 25),
@@ -69,16 +71,21 @@ impl FrictionSolver {
         let (mut iterations, mut stage) = (0, FrictionMethod::GaussSeidel);
         // Putting the answer into the cones may cost a little.
         let tolerance = 0.3 * options.tolerance;
+        let quick = if options.patient { 2 } else { 4 };
         for (round, &(method, most)) in stages.iter().enumerate() {
             let before = work.residual;
             // What the quick methods cannot better, the slow ones need not.
-            let enough = if round < 2 { tolerance } else { tolerance.max(0.3 * options.enough) };
+            let enough =
+                if round < quick { tolerance } else { tolerance.max(0.3 * options.enough) };
             if work.measure(problem) <= enough {
                 break;
             }
             iterations += match method {
                 FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, work, enough, most),
-                FrictionMethod::Newton => newton::iterate(problem, work, memory, enough, most),
+                FrictionMethod::Newton => {
+                    let stop = (enough, tolerance.max(0.3 * options.enough));
+                    newton::iterate(problem, work, memory, stop, most)
+                }
                 FrictionMethod::InteriorPoint => interior::iterate(problem, work, enough, most),
                 FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
                 FrictionMethod::Proximal => proximal(problem, work, enough, most),
@@ -91,6 +98,9 @@ impl FrictionSolver {
         finish(problem, work, r, options, (stage, iterations))
     }
 }
+
+/// Share of the energies that impulses exchange below which a gain is rounding.
+const ROUNDING: f64 = 1e-15;
 
 /// Makes the best iterate an answer: in the cones exactly, and without a gain of energy.
 fn finish(
@@ -111,7 +121,14 @@ fn finish(
         best.iter().zip(u.iter().zip(&problem.q)).map(|(r, (u, q))| r * (u - q)).sum();
     let mut energy_change = along + 0.5 * square;
     let mut shortened = 1.0;
-    if energy_change > 0.0 {
+    // What lies within rounding of the energies that are exchanged is no gain; impulses that only press against each other have none but that.
+    let exchanged: f64 = best
+        .iter()
+        .zip(&problem.q)
+        .zip(u.iter())
+        .map(|((r, q), u)| r.abs() * (q.abs() + u.abs()))
+        .sum();
+    if energy_change > ROUNDING * exchanged {
         shortened =
             if along >= 0.0 || square <= 0.0 { 0.0 } else { (-2.0 * along / square).min(1.0) };
         for r in best.iter_mut() {

@@ -42,7 +42,9 @@ pub enum RigidError {
         source: GeomError,
     },
     /// A body starts inside a plane.
-    #[error("body `{body}` starts {depth:.6e} deep inside plane `{plane}`")]
+    #[error(
+        "body `{body}` starts {depth:.6e} deep inside plane `{plane}`: move it out, or let `separate = true` do so"
+    )]
     Penetration {
         /// Name of the body.
         body: String,
@@ -53,7 +55,7 @@ pub enum RigidError {
     },
     /// Two bodies start inside each other.
     #[error(
-        "the bodies `{first}` and `{second}` start {depth:.6e} inside each other: move them apart, or let them pass through each other"
+        "the bodies `{first}` and `{second}` start {depth:.6e} inside each other: move them apart, let `separate = true` do so, or ignore the pair"
     )]
     Overlap {
         /// Name of the one.

@@ -62,6 +62,8 @@ pub(super) struct Workshop {
     /// What is not known of the velocities of the last flight.
     pub(super) rounding: f64,
     pub(super) candidates: Vec<Candidate>,
+    /// Flights with held contacts that were made in search of an instant, in the attempt in hand.
+    pub(super) searches: usize,
     stack: Vec<BodyState>,
 }
 
@@ -111,6 +113,8 @@ const EVENTS: (usize, usize) = (200, 20);
 const EARLY: usize = 60;
 /// Couples above which an island with held contacts is reflected early.
 const CROWDED: usize = 40;
+/// Flights with held contacts in search of instants, after which the rest of a step is reflected early: each is a friction problem or more.
+pub(super) const SEARCHES: usize = 24;
 /// Gaps above minus this, times the size, are none.
 pub(super) const NONE: f64 = 1e-11;
 
@@ -162,7 +166,9 @@ impl Workshop {
         may_halve: bool,
     ) -> Result<(), Trouble> {
         let (mut left, mut events, mut known) = (tau, 0, fresh);
-        self.release(job);
+        self.searches = 0;
+        self.solve.at_last = !may_halve;
+        known &= !self.release(scene, job);
         loop {
             let mark = (self.booked.held.len(), self.memos.len());
             if !known {
@@ -180,12 +186,12 @@ impl Workshop {
             self.booked.held.truncate(mark.0);
             self.memos.truncate(mark.1);
             let some_held = job.list.iter().any(|&k| job.couples[k].held);
-            let crowded = some_held && job.list.len() > CROWDED;
+            let crowded = some_held && job.list.len() > CROWDED || self.searches > SEARCHES;
             let limit = EVENTS.0 + EVENTS.1 * job.list.len();
             if scene.method.events == EventTime::Early || crowded {
                 if events < EARLY && self.reflect_early(scene, job)? {
                     events += 1;
-                    self.release(job);
+                    self.release(scene, job);
                     continue;
                 }
                 self.late.clear();
@@ -202,7 +208,7 @@ impl Workshop {
                 continue;
             }
             match self.next_event(scene, job, left)? {
-                Next::Held => continue,
+                Next::Held | Next::Dear => continue,
                 Next::At(tau) => {
                     if tau > 0.0 {
                         self.trial(scene, job, tau)?;
@@ -221,7 +227,7 @@ impl Workshop {
             }
             let struck = self.strike_touching(scene, job)?;
             if struck {
-                self.release(job);
+                self.release(scene, job);
             } else {
                 self.hold_touching(scene, job);
             }
@@ -231,12 +237,19 @@ impl Workshop {
         }
     }
 
-    fn release(&mut self, job: &mut Job<'_>) {
+    /// Begins anew with what rests and nothing else held; returns whether anything is.
+    fn release(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) -> bool {
         self.excluded.clear();
         self.late.clear();
-        for &k in job.list {
+        let mut held = false;
+        for at in 0..job.list.len() {
+            let k = job.list[at];
             job.couples[k].held = false;
+            let rests = self.rests(scene, job, k);
+            job.couples[k].held = rests;
+            held |= rests;
         }
+        held
     }
 
     /// Moves the bodies over `tau` with what is held.

@@ -2,7 +2,7 @@
 
 use nsm_solvers::roots::Bracket;
 
-use super::island::{Candidate, Job, NONE, Trouble, Workshop};
+use super::island::{Candidate, Job, NONE, SEARCHES, Trouble, Workshop};
 use super::row::Row;
 use super::scene::{Party, Scene};
 use super::strike::LANDING;
@@ -13,6 +13,8 @@ pub(super) enum Next {
     Held,
     /// Something touches after this time.
     At(f64),
+    /// With what is held the instant costs too much to find.
+    Dear,
 }
 
 /// Halvings in search of a positive gap behind an impact.
@@ -36,6 +38,9 @@ impl Workshop {
             }
             let gap = self.touching_rows(scene, job, k);
             let couple = job.couples[k];
+            if self.searches > SEARCHES {
+                return Ok(Next::Dear);
+            }
             if self.rows.is_empty() {
                 // Not touching yet.
                 let law = couple.law;
@@ -118,6 +123,10 @@ impl Workshop {
         let candidates = std::mem::take(&mut self.candidates);
         let mut failure = None;
         for candidate in &candidates {
+            if self.searches > SEARCHES {
+                self.candidates = candidates;
+                return Ok(Next::Dear);
+            }
             let mut bracket = candidate.bracket;
             if first < bracket.b {
                 if first <= bracket.a {
@@ -162,6 +171,7 @@ impl Workshop {
         let k = candidate.couple;
         let marks = (self.booked.held.len(), self.memos.len());
         if job.list.iter().any(|&k| job.couples[k].held) {
+            self.searches += 1;
             let candidates = std::mem::take(&mut self.candidates);
             let outcome = self.trial(scene, job, tau);
             self.candidates = candidates;
@@ -208,6 +218,24 @@ impl Workshop {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a couple that pushed in the step before still touches, and nothing of it is about to bounce. To hold all of these from the
+    /// start saves a pile from being built up layer by layer in every step, with friction problems that lack what lies on top.
+    pub(super) fn rests(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) -> bool {
+        let contact = scene.contact(&job.couples[k]);
+        let at = job.memory.partition_point(|m| m.contact < contact);
+        if job.memory.get(at).is_none_or(|m| m.contact != contact) {
+            return false;
+        }
+        self.touching_rows(scene, job, k);
+        let couple = &job.couples[k];
+        let bounces = |row: &Row| {
+            let u = row.velocity(scene.world, job.now)[0];
+            let e = couple.law.restitution;
+            u < 0.0 && e > 0.0 && !couple.is_over(scene, e * -u)
+        };
+        !self.rows.is_empty() && !self.rows.iter().any(bounces)
     }
 
     /// Collects the features of a couple that touch now; returns its gap.

@@ -29,6 +29,8 @@ pub(super) struct Row {
     pub(super) frame: [Vec3; 3],
     /// $p - x$ of both bodies.
     pub(super) arms: [Vec3; 2],
+    /// The same of the point at which the pair as a whole pushes.
+    pub(super) centre: [Vec3; 2],
     /// $R^\top((p - x)\times F_k)$ and $J^{-1}$ of that, of both bodies.
     turn: [[Vec3; 3]; 2],
     spin: [[Vec3; 3]; 2],
@@ -60,6 +62,7 @@ impl Row {
             gap: 0.0,
             frame: [Vec3::zeros(); 3],
             arms: [Vec3::zeros(); 2],
+            centre: [Vec3::zeros(); 2],
             turn: [[Vec3::zeros(); 3]; 2],
             spin: [[Vec3::zeros(); 3]; 2],
             impulse: Vec3::zeros(),
@@ -90,6 +93,7 @@ impl Row {
             let (state, body) = (&states[i], &scene.world.bodies()[i]);
             let arm = p - state.pose.x;
             self.arms[side] = arm;
+            self.centre[side] = arm;
             for k in 0..3 {
                 let turn = state.pose.rot.tr_mul(&arm.cross(&self.frame[k]));
                 self.turn[side][k] = turn;
@@ -115,13 +119,20 @@ impl Row {
     }
 
     /// Displacement of the two material points from the start of a flight to its end, in the frame of the start.
+    ///
+    /// Of $R_1 - R = R(A + S)$ the skew part $A$ is a rotation, but the symmetric part $S = O(h^2)$ draws the points of a face together, which
+    /// no impulse can: slips that differ by it contradict each other where all points stick. It is taken at the one point where the pair
+    /// pushes.
     pub(super) fn displacement(&self, start: &[BodyState], end: &[BodyState]) -> [f64; 3] {
         let mut d = Vec3::zeros();
         for side in 0..2 {
             let Some(i) = self.bodies[side] else { continue };
             let (from, to) = (&start[i].pose, &end[i].pose);
+            let turn = from.rot.tr_mul(&to.rot);
+            let (skew, still) = (0.5 * (turn - turn.transpose()), 0.5 * (turn + turn.transpose()));
             let point = from.rot.tr_mul(&self.arms[side]);
-            let moved = to.x - from.x + (to.rot - from.rot) * point;
+            let centre = from.rot.tr_mul(&self.centre[side]);
+            let moved = to.x - from.x + from.rot * (skew * point + (still * centre - centre));
             if side == 1 { d += moved } else { d -= moved }
         }
         self.frame.map(|axis| axis.dot(&d))
@@ -209,5 +220,22 @@ impl Sharing {
             }
             w.end_row();
         }
+    }
+}
+
+/// Finds where each pair pushes: the mean of its points, weighed by their normal impulses. Rows of a pair follow each other.
+pub(super) fn centre(rows: &mut [Row]) {
+    for pair in rows.chunk_by_mut(|a, b| a.couple == b.couple) {
+        let push = |row: &Row| row.frame[0].dot(&row.impulse).max(0.0);
+        let total: f64 = pair.iter().map(push).sum();
+        let even = 1.0 / pair.len() as f64;
+        let mut centre = [Vec3::zeros(); 2];
+        for row in pair.iter() {
+            let weight = if total > 0.0 { push(row) / total } else { even };
+            for side in 0..2 {
+                centre[side] += weight * row.arms[side];
+            }
+        }
+        pair.iter_mut().for_each(|row| row.centre = centre);
     }
 }

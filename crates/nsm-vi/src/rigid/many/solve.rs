@@ -4,6 +4,10 @@ use nsm_solvers::friction::{
     Delassus, FrictionError, FrictionOptions, FrictionProblem, FrictionSolver, solve_contact,
 };
 
+/// Residual up to which impulses are taken where halving the step has not helped. They enter what they touch by it times the way of that
+/// small part of the step, and the run warns of it.
+const AT_LAST: f64 = 1e-4;
+
 /// Solves friction problems of an island, with its storage.
 #[derive(Clone, Debug)]
 pub(super) struct Solve {
@@ -12,6 +16,8 @@ pub(super) struct Solve {
     solver: FrictionSolver,
     chosen: Vec<usize>,
     options: FrictionOptions,
+    /// Whether the step cannot be halved any more.
+    pub(super) at_last: bool,
 }
 
 impl Default for Solve {
@@ -21,12 +27,12 @@ impl Default for Solve {
             problem: FrictionProblem::default(),
             solver: FrictionSolver::default(),
             chosen: Vec::new(),
+            at_last: false,
             options: FrictionOptions {
                 tolerance: 1e-11,
-                // The quick methods reach rounding or nearly; what they leave is not worth the slow ones. Jammed contacts may have no better
-                // answer: it enters what it touches by the residual times the way of a step, and the run warns of it.
-                enough: 1e-6,
-                acceptable: 1e-3,
+                // The quick methods reach rounding or nearly; what they leave is not worth the slow ones.
+                enough: 1e-7,
+                acceptable: 1e-6,
                 patient: false,
             },
         }
@@ -34,13 +40,14 @@ impl Default for Solve {
 }
 
 impl Solve {
-    /// Finds $r$ from a guess; returns the residual relative to $q$. `rounding` is what is not known of $q$.
+    /// Finds $r$ from a guess; returns how far velocities are off. `scale` is the speed by which they are measured, `rounding` what is not
+    /// known of $q$.
     pub(super) fn all(
         &mut self,
         q: &[f64],
         friction: &[f64],
         r: &mut [f64],
-        rounding: f64,
+        (scale, rounding): (f64, f64),
     ) -> Result<f64, FrictionError> {
         if let ([mu], &[n, s, t]) = (friction, q) {
             r.copy_from_slice(&solve_contact(self.w.own(0), &[n, s, t], *mu));
@@ -53,10 +60,15 @@ impl Solve {
         self.chosen.clear();
         self.chosen.extend(0..friction.len());
         self.problem.assemble(&self.w, &self.chosen, q, friction)?;
-        let size = q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
-        let tolerance = (4.0 * rounding / size).clamp(1e-11, 1e-9);
-        let options = FrictionOptions { tolerance, ..self.options };
-        self.solver.solve(&self.problem, r, &options).map(|report| report.residual)
+        let size = self.problem.size();
+        let part = (scale / size).max(1.0);
+        let options = FrictionOptions {
+            tolerance: (self.options.tolerance * part).max(4.0 * rounding / size),
+            enough: (self.options.enough * part).max(4.0 * rounding / size),
+            acceptable: if self.at_last { AT_LAST } else { self.options.acceptable } * part,
+            ..self.options
+        };
+        self.solver.solve(&self.problem, r, &options).map(|report| report.residual * size)
     }
 
     /// The same for some of the contacts, in ascending order.

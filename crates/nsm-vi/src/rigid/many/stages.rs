@@ -14,13 +14,15 @@ use nsm_model::ContactImpulse;
 
 use super::super::BodyState;
 use super::island::{Job, Trouble, Workshop};
-use super::row::Row;
+use super::row::{Row, centre};
 use super::scene::Scene;
 
 /// Rounds of the iteration with frozen features.
 const ROUNDS: usize = 60;
 /// Rounds after which only half of a change is taken.
 const SLOW: usize = 15;
+/// Rounds in which the point where a pair pushes still moves.
+const CENTRED: usize = 4;
 /// How often features are looked for again, and how often those of a pair may be dropped.
 const PASSES: usize = 12;
 const GHOSTS: usize = 6;
@@ -109,13 +111,17 @@ impl Workshop {
             self.r.extend(row.components());
         }
         let mut last = f64::INFINITY;
+        let scale = self.speed(scene, job);
         for round in 0..ROUNDS {
             self.kicked_flight(scene, job, tau)?;
             if n == 0 {
                 return Ok(());
             }
+            if round < CENTRED {
+                centre(&mut self.rows);
+            }
             self.u.clear();
-            let (mut speed, mut rounding) = (0.0_f64, 0.0_f64);
+            let (mut speed, mut rounding) = (scale, 0.0_f64);
             for row in &self.rows {
                 let couple = &job.couples[row.couple];
                 let Some((a, b)) = scene.colliders(couple) else { continue };
@@ -136,10 +142,11 @@ impl Workshop {
             self.solve.w.add_product(&self.spread, &mut self.q);
             self.lambda.clear();
             self.lambda.extend_from_slice(&self.r);
-            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, rounding);
+            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, rounding));
             self.rounding = rounding;
-            let residual = solved.map_err(|error| Trouble::Friction { error })?;
-            let size = self.q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
+            let defect = solved.map_err(|error| Trouble::Friction { error })?;
+            let size = size(&self.q);
+            let residual = defect / scale.max(size);
             self.spread.clear();
             self.spread.extend(self.lambda.iter().zip(&self.r).map(|(l, r)| l - r));
             self.change.clear();
@@ -152,7 +159,7 @@ impl Workshop {
                 }
             }
             self.residual = self.residual.max(residual);
-            let floor = rounding.max(CONVERGED * speed.max(size)).max(3.0 * residual * size);
+            let floor = rounding.max(CONVERGED * speed.max(size)).max(3.0 * defect);
             let stalls = round > 8 && worst.0 > 0.5 * last && worst.0 <= ACCEPTED * speed;
             if worst.0 <= floor || stalls {
                 let left = if stalls { worst.0 / speed } else { 0.0 };
@@ -181,6 +188,15 @@ impl Workshop {
             }
         }
         Ok(())
+    }
+
+    /// A speed by which those of the rows are measured, however short the flight: their own and what is applied in a step.
+    fn speed(&self, scene: &Scene<'_>, job: &Job<'_>) -> f64 {
+        let of = |row: &Row| {
+            let [n, s, t] = row.velocity(scene.world, job.now);
+            n.abs().max(s.abs()).max(t.abs()) + scene.h * job.couples[row.couple].acceleration
+        };
+        self.rows.iter().map(of).fold(0.0, f64::max)
     }
 
     /// Flies all bodies of the island with the impulses of the rows.
@@ -268,6 +284,7 @@ impl Workshop {
     ) -> Result<(), Trouble> {
         self.late.clear();
         self.before.clear();
+        let scale = self.speed(scene, job);
         let rows = std::mem::take(&mut self.rows);
         for row in &rows {
             let u = row.velocity(scene.world, job.now);
@@ -314,8 +331,9 @@ impl Workshop {
         self.solve.w.add_product(&self.spread, &mut self.q);
         self.lambda.clear();
         self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
-        let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, self.rounding);
-        let residual = solved.map_err(|error| Trouble::Friction { error })?;
+        let size = size(&self.q).max(scale);
+        let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, self.rounding));
+        let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
         self.residual = self.residual.max(residual);
         self.contact = self.contact.max(residual);
         for (k, row) in self.rows.iter().enumerate() {
@@ -341,6 +359,11 @@ impl Workshop {
         }
         Ok(())
     }
+}
+
+/// $\max_i |q_i|$.
+fn size(q: &[f64]) -> f64 {
+    q.chunks_exact(3).map(|q| Vec3::new(q[0], q[1], q[2]).norm()).fold(0.0, f64::max)
 }
 
 /// A vector turned by the least rotation that takes one unit vector to another.
