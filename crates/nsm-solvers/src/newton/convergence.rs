@@ -1,4 +1,4 @@
-//! When an iteration of Newton's method ends: the one rule of all integrators.
+//! When an iteration of Newton's method ends: the rule that the integrators share.
 //!
 //! Sizes of steps $\delta_k$ are compared with the size of the unknowns, so that a tolerance has no unit. The rule knows the rate (quadratic
 //! with a matrix of its own, linear with the matrix of an earlier iteration), stagnation, and the floor that rounding sets.
