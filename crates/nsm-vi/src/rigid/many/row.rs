@@ -236,6 +236,8 @@ pub(super) fn centre(rows: &mut [Row]) {
                 centre[side] += weight * row.arms[side];
             }
         }
-        pair.iter_mut().for_each(|row| row.centre = centre);
+        for row in pair.iter_mut() {
+            row.centre = centre;
+        }
     }
 }
