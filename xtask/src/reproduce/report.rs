@@ -16,8 +16,12 @@ use super::index::{Chapter, Counts, Line, sum};
 const SCRIPT: &str = include_str!("report.js");
 /// Numbers of all films of one experiment.
 const FILM: usize = 4_000;
+/// Length of a film above which runs are left out of it.
+const FILM_BYTES: usize = 25_000;
+/// Length of the film of one run above which it is left out.
+const LONGEST_FILM: usize = 80_000;
 /// Most panels of one experiment: figures come first, then energy and motion; `nsm run` draws all of them.
-const PANELS: usize = 6;
+const PANELS: usize = 4;
 /// Letters of the figures in a line; all of them stand behind it.
 const SHORT: usize = 140;
 
@@ -164,6 +168,24 @@ fn badges(counts: &Counts) -> String {
     counts.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
+/// The film of an experiment: of as many runs, from the first on, as the page can afford; `nsm run` shows all of them.
+fn film(entry: &Entry) -> String {
+    let mut scenes = &entry.scenes[..];
+    loop {
+        let figure = viewer::figure(scenes, FILM_CAPTION, FILM).unwrap_or_default();
+        if figure.len() > LONGEST_FILM && scenes.len() < 2 {
+            let id = escape(&entry.id);
+            return format!(
+                "<p class=\"note\">Its film is too long for this page; <code>nsm run benchmarks/{id}</code> shows it.</p>"
+            );
+        }
+        if figure.len() <= FILM_BYTES || scenes.len() < 2 {
+            return figure;
+        }
+        scenes = &scenes[..scenes.len() / 2];
+    }
+}
+
 fn section(html: &mut String, entry: &Entry) {
     let _ = write!(
         html,
@@ -212,9 +234,7 @@ fn section(html: &mut String, entry: &Entry) {
             &table.rows.iter().map(cells).collect::<Vec<_>>(),
         ));
     }
-    if let Some(figure) = viewer::figure(&entry.scenes, FILM_CAPTION, FILM) {
-        html.push_str(&figure);
-    }
+    html.push_str(&film(entry));
     let mut panels = panels(&entry.curves, &entry.axes);
     panels.truncate(PANELS);
     let _ = write!(html, "<div class=\"plots\">{}</div>", panels.concat());
