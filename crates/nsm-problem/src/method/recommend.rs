@@ -28,6 +28,21 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             ("nsga", "constraints switch, and it finds the switches by itself")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if system.variable_mass().is_some() && !system.inequalities().is_empty() =>
+        {
+            ("alpha-event", "its mass depends on the configuration, and it stops at impacts")
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if system.variable_mass().is_some() =>
+        {
+            ("alpha-index3", "its mass depends on the configuration")
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if system.nonholonomic().is_some() =>
+        {
+            ("vi", "it holds rows on velocities, and keeps the energy over long times")
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if !system.inequalities().is_empty() =>
         {
             (
@@ -65,11 +80,20 @@ mod tests {
             "[[joint]]\ntype = \"spherical\"\nbodies = [\"ground\", \"a\"]\nat = [0, 0, 0]\n";
         let mode = "[[system.mode]]\nname = \"a\"\nwhere = \"2 - x\"\nequality = { e = \"y\" }\n\
                     [[system.mode]]\nname = \"b\"\nwhere = \"x - 2\"\nequality = { e = \"y + x - 2\" }";
+        let varying =
+            |rest: &str| system(rest).replace("mass = [1, 1]", "kinetic = \"v_x^2 + x^2*v_y^2\"");
+        let rolling = format!("nonholonomic = {{ along = \"a.vx - a.wy\" }}\n{body}{joint}")
+            .replace("spherical", "planar")
+            .replace("at = [0, 0, 0]\n", "at = [0, 0, 0]\naxis = [0, 0, 1]\n");
         for (text, name) in [
             (system(""), "vi"),
             (system("equality = { rod = \"x^2 + y^2 - 1\" }"), "vi"),
             (system("inequality = { wall = \"x\" }"), "svci"),
             (system(mode), "nsga"),
+            (system("nonholonomic = { edge = \"v_y - x*v_x\" }"), "vi"),
+            (varying(""), "alpha-index3"),
+            (varying("inequality = { wall = \"x\" }"), "alpha-event"),
+            (rolling.clone(), "vi"),
             (body.to_owned(), "lgvci"),
             (format!("{body}{joint}"), "null-space-reparametrised"),
         ] {

@@ -115,6 +115,8 @@ const EARLY: usize = 60;
 const CROWDED: usize = 40;
 /// Flights with held contacts in search of instants, after which the rest of a step is reflected early: each is a friction problem or more.
 pub(super) const SEARCHES: usize = 24;
+/// What is held and ends deeper than this, times the size, was not held: the step is halved.
+const DEEP: f64 = 1e-6;
 /// Gaps above minus this, times the size, are none.
 pub(super) const NONE: f64 = 1e-11;
 
@@ -135,7 +137,13 @@ impl Workshop {
         let base = self.stack.len();
         self.stack.extend(job.bodies.iter().map(|&b| job.now[b]));
         let (mark, memos, t) = (self.booked.mark(), self.memos.len(), job.t);
-        let outcome = self.attempt(scene, job, tau, fresh, depth < DEPTH);
+        let mut outcome = self.attempt(scene, job, tau, fresh, depth < DEPTH);
+        if depth < DEPTH
+            && outcome.is_ok()
+            && let Some(couple) = self.sunk(scene, job, base)
+        {
+            outcome = Err(Trouble::Graze { couple });
+        }
         let result = match outcome {
             Ok(()) => Ok(()),
             Err(_) if depth < DEPTH => {
@@ -155,6 +163,31 @@ impl Workshop {
         job.t = t;
         self.stack.truncate(base);
         result
+    }
+
+    /// A couple with held contacts that ends inside each other, deeper than it began: its rows did not hold it.
+    fn sunk(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, base: usize) -> Option<String> {
+        for at in 0..job.list.len() {
+            let k = job.list[at];
+            let couple = job.couples[k];
+            if !couple.held {
+                continue;
+            }
+            let motion = (&job.now[..], &job.now[..]);
+            let gap = scene.gap(&couple, motion, job.axes, &mut self.scratch, &mut self.found);
+            if gap >= -DEEP * couple.size {
+                continue;
+            }
+            for (i, &b) in job.bodies.iter().enumerate() {
+                job.end[b] = self.stack[base + i];
+            }
+            let motion = (&job.end[..], &job.end[..]);
+            let before = scene.gap(&couple, motion, job.axes, &mut self.scratch, &mut self.found);
+            if gap < before.min(0.0) - DEEP * couple.size {
+                return Some(scene.name(&couple));
+            }
+        }
+        None
     }
 
     fn attempt(
