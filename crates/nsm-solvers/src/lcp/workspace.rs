@@ -148,7 +148,12 @@ impl LcpWorkspace {
             }
             let symmetric = symmetry.holds();
             let outcome = this.run_verified(method, &matrix, q, symmetric);
-            let (residual, bar) = this.judge(&matrix, q);
+            let (mut residual, mut bar) = this.judge(&matrix, q);
+            // Newton's iterations end near the solution of their active set: that one is right in every row's own units.
+            let newton = matches!(method, Method::NewtonFischerBurmeister | Method::NewtonMin);
+            if newton && outcome.is_ok() && residual > 0.0 {
+                (residual, bar) = this.polish(&matrix, q, (residual, bar));
+            }
             z.copy_from_slice(&this.trial);
             w.copy_from_slice(&this.slack);
             let iterations = outcome.map_err(|error| with_residual(error, residual))?;
