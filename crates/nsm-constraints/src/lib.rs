@@ -27,7 +27,6 @@
 mod affine;
 mod autodiff;
 mod central;
-pub mod chord;
 mod cones;
 mod cotangent;
 mod distance;

@@ -66,6 +66,7 @@ mod svci;
 mod tangent;
 mod tolerances;
 mod variational;
+mod varying;
 
 pub use condition_estimate::{ConditionEstimate, ConditionEstimator};
 pub use conditioning::{Conditioning, Scheme};
