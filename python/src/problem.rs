@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use nsm_problem::{Problem, Run, RunResult, Watch};
+use nsm_problem::{Problem, Run, RunResult, Watch, print};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -81,7 +81,8 @@ impl PyProblem {
     /// What the runs are: a JSON list of name, family, method, why it was chosen, step, number of steps, what its family varies.
     fn runs(&self) -> String {
         let run = |r: &Run| {
-            let varied: serde_json::Map<String, Value> = r.varied.iter().cloned().collect();
+            let varied = r.varied.iter().map(|(path, value)| (path.clone(), print::setting(value)));
+            let varied: serde_json::Map<String, Value> = varied.collect();
             json!({
                 "name": r.name, "family": r.family, "method": r.method.name(),
                 "step": r.step, "steps": r.steps, "varied": varied,

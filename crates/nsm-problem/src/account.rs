@@ -1,7 +1,8 @@
 //! What a run tells beyond its ledger: bands of parts of it, states at chosen instants, and counts.
 
 use nsm_model::{Band, Events, Measurement};
-use serde_json::{Map, Value, json};
+
+use super::state::{Named, StateRecord};
 
 /// What a run is asked to tell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Questions {
 pub(crate) struct Account {
     /// Steps whose states are kept, one for each instant.
     due: Vec<usize>,
-    states: Vec<Value>,
+    states: Vec<Option<Instant>>,
     windows: Vec<Window>,
     count: usize,
     steps: usize,
@@ -29,42 +30,74 @@ pub(crate) struct Account {
     several: usize,
 }
 
+/// What a run tells beyond its ledger.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// The band of every gap.
+    pub gaps: Named<Band>,
+    /// What every contact did.
+    pub contacts: Named<ContactTotal>,
+    /// Steps at whose end some gap was negative.
+    pub penetrating_steps: usize,
+    /// Most events in one step.
+    pub most_events: usize,
+    /// Steps with more than one event.
+    pub several_events: usize,
+    /// The states at the instants asked for; none for those that the run did not reach.
+    pub at: Vec<Option<Instant>>,
+    /// The parts of the run, if it was to be divided.
+    pub windows: Vec<Window>,
+}
+
+/// A state that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instant {
+    /// The state at the nearest step.
+    pub state: StateRecord,
+    /// Its energy.
+    pub energy: f64,
+    /// The tracked quantities.
+    pub invariants: Named<f64>,
+}
+
 /// What a contact did over a run.
-#[derive(Clone, Copy, Debug, Default)]
-struct ContactTotal {
-    events: usize,
-    impulse: f64,
-    tangential: [f64; 2],
-    work: f64,
-    sticking: usize,
-    slipping: usize,
-    largest_force: f64,
-    largest_tangential_force: f64,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactTotal {
+    /// Events that it took part in.
+    pub events: usize,
+    /// Normal impulse.
+    pub impulse: f64,
+    /// Tangential impulse along its two tangents.
+    pub tangential: [f64; 2],
+    /// Energy that it added.
+    pub work: f64,
+    /// Steps in which it was held and stuck.
+    pub sticking: usize,
+    /// Steps in which it was held and slipped.
+    pub slipping: usize,
+    /// Largest normal force while it was held.
+    pub largest_force: f64,
+    /// Largest tangential force while it was held.
+    pub largest_tangential_force: f64,
 }
 
-impl ContactTotal {
-    fn json(&self) -> Value {
-        json!({
-            "events": self.events,
-            "impulse": self.impulse,
-            "tangential": self.tangential,
-            "work": self.work,
-            "sticking": self.sticking,
-            "slipping": self.slipping,
-            "largest_force": self.largest_force,
-            "largest_tangential_force": self.largest_tangential_force,
-        })
-    }
-}
-
-#[derive(Debug)]
-struct Window {
-    start: f64,
-    energy: Band,
-    invariants: Vec<Band>,
-    penetration: f64,
-    residuals: [f64; 2],
-    events: usize,
+/// A part of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Time at which it begins.
+    pub start: f64,
+    /// Energy in it.
+    pub energy: Band,
+    /// Tracked quantities in it.
+    pub invariants: Named<Band>,
+    /// Deepest penetration in it.
+    pub penetration: f64,
+    /// Largest residual of constraints on positions in it.
+    pub position_residual: f64,
+    /// Largest residual of constraints on velocities in it.
+    pub velocity_residual: f64,
+    /// Events in it.
+    pub events: usize,
 }
 
 impl Account {
@@ -73,7 +106,7 @@ impl Account {
         let nearest = |t: &f64| ((t - start) / step).round().clamp(0.0, steps as f64) as usize;
         Self {
             due: questions.at.iter().map(nearest).collect(),
-            states: vec![Value::Null; questions.at.len()],
+            states: vec![None; questions.at.len()],
             windows: Vec::with_capacity(questions.windows),
             count: questions.windows,
             steps,
@@ -93,14 +126,11 @@ impl Account {
         m: &Measurement,
         events: &Events,
         names: &[String],
-        state: impl Fn() -> Value,
+        state: impl Fn() -> StateRecord,
     ) {
         for (place, _) in self.states.iter_mut().zip(&self.due).filter(|(_, due)| **due == step) {
-            let mut object = state();
-            object["energy"] = json!(m.energy());
-            let values = names.iter().cloned().zip(m.invariants.iter().map(|&x| json!(x)));
-            object["invariants"] = Value::Object(values.collect());
-            *place = object;
+            let invariants = names.iter().cloned().zip(m.invariants.iter().copied()).collect();
+            *place = Some(Instant { state: state(), energy: m.energy(), invariants });
         }
         if self.gaps.is_empty() {
             self.gaps = m.gaps.iter().map(|&gap| Band::new(gap)).collect();
@@ -111,7 +141,7 @@ impl Account {
         self.below += usize::from(m.gaps.iter().any(|gap| *gap < 0.0));
         self.most = self.most.max(events.len());
         self.several += usize::from(events.len() > 1);
-        self.extend_windows(step, m, events.len());
+        self.extend_windows(step, m, events.len(), names);
     }
 
     /// Adds what contacts did in the events of a step and, held with friction, over it.
@@ -144,68 +174,49 @@ impl Account {
     }
 
     /// A step on the border of two windows is the last of the first and the first of the second.
-    fn extend_windows(&mut self, step: usize, m: &Measurement, events: usize) {
+    fn extend_windows(&mut self, step: usize, m: &Measurement, events: usize, names: &[String]) {
         if self.count == 0 {
             return;
         }
         let begins = |k: usize| step >= (k * self.steps).div_ceil(self.count);
         if let Some(window) = self.windows.last_mut() {
             window.energy.extend(m.energy());
-            window.invariants.iter_mut().zip(&m.invariants).for_each(|(b, x)| b.extend(*x));
+            window.invariants.0.iter_mut().zip(&m.invariants).for_each(|((_, b), x)| b.extend(*x));
             window.penetration = window.penetration.max(m.penetration());
-            let residuals = [m.position_residual, m.velocity_residual];
-            window.residuals.iter_mut().zip(residuals).for_each(|(a, b)| *a = a.max(b));
+            window.position_residual = window.position_residual.max(m.position_residual);
+            window.velocity_residual = window.velocity_residual.max(m.velocity_residual);
             window.events += events;
         }
         if self.windows.len() < self.count && begins(self.windows.len()) {
             self.windows.push(Window {
                 start: m.t,
                 energy: Band::new(m.energy()),
-                invariants: m.invariants.iter().map(|&x| Band::new(x)).collect(),
+                invariants: names
+                    .iter()
+                    .cloned()
+                    .zip(m.invariants.iter().map(|&x| Band::new(x)))
+                    .collect(),
                 penetration: m.penetration(),
-                residuals: [m.position_residual, m.velocity_residual],
+                position_residual: m.position_residual,
+                velocity_residual: m.velocity_residual,
                 events: 0,
             });
         }
     }
 
-    /// Adds the answers to the object of a run.
-    pub(crate) fn write(self, object: &mut Value, names: &[String], gaps: &[String]) {
-        let bands = |names: &[String], bands: &[Band]| -> Map<String, Value> {
-            names.iter().cloned().zip(bands.iter().map(band)).collect()
-        };
-        let gaps: Vec<String> = gaps.iter().map(|name| word(name)).collect();
-        object["gaps"] = Value::Object(bands(&gaps, &self.gaps));
-        let contacts = gaps.iter().cloned().zip(self.contacts.iter().map(ContactTotal::json));
-        object["contacts"] = Value::Object(contacts.collect());
-        object["penetrating_steps"] = json!(self.below);
-        object["events_per_step"] = json!({ "most": self.most, "several": self.several });
-        if !self.states.is_empty() {
-            object["at"] = Value::Array(self.states);
-        }
-        if self.count > 0 {
-            let window = |w: &Window| {
-                json!({
-                    "t": w.start,
-                    "energy": band(&w.energy),
-                    "invariants": bands(names, &w.invariants),
-                    "penetration": w.penetration,
-                    "residual": { "position": w.residuals[0], "velocity": w.residuals[1] },
-                    "events": w.events,
-                })
-            };
-            object["windows"] = self.windows.iter().map(window).collect();
+    /// The answers, with the names of the gaps.
+    pub(crate) fn answers(self, gaps: &[String]) -> Answers {
+        let names = || gaps.iter().map(|name| word(name));
+        Answers {
+            gaps: names().zip(self.gaps).collect(),
+            contacts: names().zip(self.contacts).collect(),
+            penetrating_steps: self.below,
+            most_events: self.most,
+            several_events: self.several,
+            at: self.states,
+            windows: self.windows,
         }
     }
-}
-
-/// A band as it stands in the JSON; `drift` is the older name of `deviation`.
-pub(crate) fn band(band: &Band) -> Value {
-    let deviation = band.deviation();
-    json!({
-        "start": band.start, "min": band.min, "max": band.max, "end": band.end,
-        "deviation": deviation, "trend": band.trend(), "drift": deviation, "width": band.width(),
-    })
 }
 
 /// A name that conditions can speak of: anything but letters and digits becomes `_`.

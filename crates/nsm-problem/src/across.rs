@@ -1,6 +1,6 @@
 //! Results of other runs: `runs.NAME.energy.max`, `runs.NAME[*].events`.
 
-use super::result::indices;
+use super::lookup::indices;
 use super::{Place, ProblemError, Run, RunResult};
 use nsm_formula::{Figure, nearest};
 

@@ -4,11 +4,11 @@
 //! written there. So whatever stands in a file can vary, and everything about a member is read, and
 //! refused, as if it stood there.
 
-use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::reader::Reader;
+use super::result::Setting;
 use super::rewrite::inline;
 use super::{Place, ProblemError};
 use nsm_formula::nearest;
@@ -73,19 +73,19 @@ pub(crate) fn members(varied: &[Varied<'_>]) -> usize {
 }
 
 /// The paths with the values of a member.
-pub(crate) fn values(varied: &[Varied<'_>], k: usize) -> Vec<(String, Value)> {
-    varied.iter().map(|v| (v.path.to_owned(), json(v.values[k].get_ref()))).collect()
+pub(crate) fn values(varied: &[Varied<'_>], k: usize) -> Vec<(String, Setting)> {
+    varied.iter().map(|v| (v.path.to_owned(), setting(v.values[k].get_ref()))).collect()
 }
 
 /// Numbers and lists of them; anything else as it is written.
-fn json(value: &DeValue<'_>) -> Value {
-    let number = |text: &str| text.parse::<f64>().map_or(Value::Null, Value::from);
+fn setting(value: &DeValue<'_>) -> Setting {
+    let number = |text: &str| Setting::Number(text.parse().unwrap_or(f64::NAN));
     match value {
         DeValue::Float(x) => number(x.as_str()),
         DeValue::Integer(x) => number(x.as_str()),
-        DeValue::String(text) => Value::from(text.as_ref()),
-        DeValue::Array(list) => list.iter().map(|v| json(v.get_ref())).collect(),
-        other => Value::from(inline(other)),
+        DeValue::String(text) => Setting::Text(text.as_ref().to_owned()),
+        DeValue::Array(list) => Setting::List(list.iter().map(|v| setting(v.get_ref())).collect()),
+        other => Setting::Text(inline(other)),
     }
 }
 

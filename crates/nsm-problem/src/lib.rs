@@ -20,6 +20,8 @@
 //!     check = "energy.drift < 1e-12 && events > 5"
 //! "#)?;
 //! let result = problem.execute(&problem.runs[0], None, Default::default())?;
+//! let height = result.end.coordinates.as_ref().map(|end| end.q[0]);
+//! assert!(height.is_some_and(|y| y <= 1.0) && result.answers.gaps["floor"].min > -1e-9);
 //! assert!(problem.judge(&[result])?.iter().all(|verdict| verdict.holds));
 //! # Ok::<(), nsm_problem::ProblemError>(())
 //! ```
@@ -44,11 +46,13 @@ mod flexible;
 mod inherit;
 mod joint;
 mod lines;
+mod lookup;
 mod method;
 mod motion;
 mod multibody;
 mod parts;
 mod picture;
+pub mod print;
 mod read;
 mod reader;
 mod record;
@@ -58,22 +62,25 @@ mod rewrite;
 mod rigid;
 mod run;
 mod start_velocity;
+mod state;
 mod status;
 
-pub use account::Questions;
+pub use account::{Answers, ContactTotal, Instant, Questions, Window};
 pub use contact::Contacts;
 pub use curve::{Axes, Curve};
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
 pub use figure::Panel;
 pub use film::FRAMES;
+pub use lookup::lookup;
 pub use method::{
     Bound, Facts, Integrator, METHODS, Method, Misfit, Recommendation, markdown, recommend,
 };
 pub use picture::Picture;
 pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
-pub use result::{RunResult, lookup};
+pub use result::{Carried, Load, RunResult, Setting};
 pub use run::{EVENT_RECORDS, Run};
+pub use state::{BodyState, Coordinates, Named, StateRecord, Turning};
 pub use status::{Origin, Status};
 
 use std::cell::RefCell;
@@ -88,7 +95,6 @@ use parts::Parts;
 use read::{read_output, read_picture, read_runs, read_subject, text_of};
 use reader::{Reader, Source};
 use record::Recorder;
-use serde_json::json;
 use toml::de::DeTable;
 
 /// A problem: what moves, how it starts, which runs to make, what must come out.
@@ -421,36 +427,28 @@ where
             (*error.ledger, Some(message), false)
         }
     };
-    let mut summary = result::summary(&ledger, &recorder.recording, &layout.json(&state));
-    recorder.account.write(&mut summary, &invariants, &gaps);
-    if !recorder.recording.reactions.is_empty() {
-        summary["reactions"] = result::reactions(&recorder.recording);
-    }
-    summary["method"] = json!(run.method.name());
-    if let Some(why) = run.method.recommended {
-        summary["recommended"] = json!(why);
-    }
-    summary["step"] = json!(run.step);
-    summary["varied"] =
-        run.varied.iter().map(|(path, value)| json!({ "path": path, "value": value })).collect();
-    summary["seconds"] = json!(seconds);
-    summary["failed"] = json!(failure.is_some());
-    if let Some(failure) = &failure {
-        summary["failure"] = json!(failure);
-    }
+    let Recorder { account, recording, .. } = recorder;
     Ok(RunResult {
         name: run.name.clone(),
         family: run.family.clone(),
         method: run.method.name().to_owned(),
         recommended: run.method.recommended,
         step: run.step,
+        varied: run.varied.clone(),
         ledger,
-        recording: recorder.recording,
+        answers: account.answers(&gaps),
+        reactions: if recording.reactions.is_empty() {
+            Named::default()
+        } else {
+            result::reactions(&recording)
+        },
+        recording,
+        end: layout.state(&state),
         form: layout.form(),
         seconds,
         unwritten,
         failure,
         interrupted,
-        summary,
+        printed: std::sync::OnceLock::new(),
     })
 }

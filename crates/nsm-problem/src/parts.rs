@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use nsm_constraints::multibody::Mechanism;
 use nsm_geom::Vec3;
 use nsm_model::{Reactions, State, System};
-use serde_json::{Map, Value, json};
 
 use super::record::Layout;
+use super::state::{BodyState, StateRecord, Turning};
 
 /// The layout of a mechanism's states.
 pub(crate) struct Parts<'a> {
@@ -68,28 +68,28 @@ impl Layout<State> for Parts<'_> {
         out.extend(reactions.contacts().iter().take(self.mechanism.limits().count()));
     }
 
-    /// `q`, `v`, `p`, and `bodies` as for rigid bodies: rotation row by row, angular momentum in the body frame.
-    fn json(&self, state: &State) -> Value {
-        let mut object = self.system.json(state);
-        let mut bodies = Map::new();
-        for (name, node) in self.mechanism.nodes() {
-            let range = self.mechanism.coordinates(node);
+    /// Coordinates, and bodies as for rigid bodies: rotation row by row, angular momentum in the body frame.
+    fn state(&self, state: &State) -> StateRecord {
+        let three = |x: &[f64]| [x[0], x[1], x[2]];
+        let body = |range: std::ops::Range<usize>| {
             let (q, p) = (&state.q[range.clone()], &state.p[range]);
-            let mut body = json!({ "position": q[..3], "momentum": p[..3] });
-            if q.len() == 12 {
+            let turning = (q.len() == 12).then(|| {
                 let vectors = |x: &[f64]| -> [Vec3; 3] {
                     std::array::from_fn(|i| Vec3::from_column_slice(&x[3 + 3 * i..6 + 3 * i]))
                 };
                 let (d, l) = (vectors(q), vectors(p));
-                let rows: Vec<[f64; 3]> = (0..3).map(|k| d.map(|director| director[k])).collect();
                 // Spin about the node's own point: the sum of the directors times their momenta.
                 let spin: Vec3 = d.iter().zip(&l).map(|(d, l)| d.cross(l)).sum();
-                body["rotation"] = json!(rows);
-                body["angular_momentum"] = json!(d.map(|director| director.dot(&spin)));
-            }
-            bodies.insert(name.to_owned(), body);
-        }
-        object["bodies"] = Value::Object(bodies);
-        object
+                Turning {
+                    rotation: std::array::from_fn(|k| d.map(|director| director[k])),
+                    angular_momentum: d.map(|director| director.dot(&spin)),
+                }
+            });
+            BodyState { position: three(q), momentum: three(p), turning }
+        };
+        let nodes = self.mechanism.nodes();
+        let bodies =
+            nodes.map(|(name, node)| (name.to_owned(), body(self.mechanism.coordinates(node))));
+        StateRecord { bodies: Some(bodies.collect()), ..self.system.state(state) }
     }
 }

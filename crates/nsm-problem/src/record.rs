@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nsm_model::{ContactImpulse, Events, Measurement, Observer, State, System};
-use serde_json::{Value, json};
 
 use super::account::Account;
 use super::files::{Files, event_line, numbers, quoted};
 use super::film::Camera;
 use super::lines::Lines;
 use super::run::Run;
+use super::state::{BodyState, Coordinates, StateRecord, Turning};
 
 /// Which instants are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,15 +55,15 @@ pub trait Layout<S> {
     fn contact_name(&self, _contact: usize) -> Option<String> {
         None
     }
-    /// The state as it stands under `final` in the JSON.
-    fn json(&self, state: &S) -> Value;
+    /// The state as results hold it.
+    fn state(&self, state: &S) -> StateRecord;
     /// Names of the forces that constraints carry, if there are any to tell of.
     fn reaction_columns(&self) -> Vec<String> {
         Vec::new()
     }
     /// Appends those forces in that order.
     fn reactions(&self, _state: &S, _out: &mut Vec<f64>) {}
-    /// How a row is written as JSON.
+    /// What the numbers of a row are.
     fn form(&self) -> Form {
         Form::Coordinates
     }
@@ -79,24 +79,27 @@ pub enum Form {
 }
 
 impl Form {
-    /// The row of a state as an object: `q`, `v`, `p`, or `bodies` by their names.
-    pub fn json(&self, t: f64, row: &[f64]) -> Value {
+    /// The state that a row stands for.
+    pub fn state(&self, t: f64, row: &[f64]) -> StateRecord {
         match self {
             Self::Coordinates => {
-                let n = row.len() / 3;
-                json!({ "t": t, "q": row[..n], "v": row[n..2 * n], "p": row[2 * n..] })
+                let (q, rest) = row.split_at(row.len() / 3);
+                let (v, p) = rest.split_at(q.len());
+                let coordinates = Coordinates { q: q.to_vec(), v: v.to_vec(), p: p.to_vec() };
+                StateRecord { t, coordinates: Some(coordinates), bodies: None }
             }
             Self::Bodies(names) => {
-                let body = |r: &[f64]| {
-                    json!({
-                        "position": r[..3],
-                        "rotation": [r[3..6], r[6..9], r[9..12]],
-                        "momentum": r[12..15],
-                        "angular_momentum": r[15..18],
-                    })
+                let three = |x: &[f64]| [x[0], x[1], x[2]];
+                let body = |r: &[f64]| BodyState {
+                    position: three(r),
+                    momentum: three(&r[12..]),
+                    turning: Some(Turning {
+                        rotation: [three(&r[3..]), three(&r[6..]), three(&r[9..])],
+                        angular_momentum: three(&r[15..]),
+                    }),
                 };
-                let bodies = names.iter().cloned().zip(row.chunks_exact(18).map(body));
-                json!({ "t": t, "bodies": bodies.collect::<serde_json::Map<_, _>>() })
+                let bodies = names.iter().cloned().zip(row.chunks_exact(18).map(body)).collect();
+                StateRecord { t, coordinates: None, bodies: Some(bodies) }
             }
         }
     }
@@ -119,8 +122,9 @@ impl Layout<State> for System {
         vec![(0..self.dimension()).collect()]
     }
 
-    fn json(&self, state: &State) -> Value {
-        json!({ "t": state.t, "q": state.q, "v": state.v, "p": state.p })
+    fn state(&self, state: &State) -> StateRecord {
+        let State { t, q, v, p, .. } = state.clone();
+        StateRecord { t, coordinates: Some(Coordinates { q, v, p }), bodies: None }
     }
 }
 
@@ -333,7 +337,7 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
         m: &Measurement,
         events: &Events,
     ) -> ControlFlow<()> {
-        self.account.observe(step, m, events, &self.invariants, || self.layout.json(state));
+        self.account.observe(step, m, events, &self.invariants, || self.layout.state(state));
         for event in events.iter() {
             let kept = self.recording.events.len() < self.event_records;
             self.recording.event_times.push(event.t);

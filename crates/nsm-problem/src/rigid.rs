@@ -2,10 +2,10 @@
 
 use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3, so3};
 use nsm_vi::rigid::{BodyState, RigidBody, RigidState, RigidWorld};
-use serde_json::Value;
 
 use super::reader::Reader;
 use super::record::{Form, Layout};
+use super::state::StateRecord;
 use super::{Contacts, Place, ProblemError};
 
 /// Reads gravity, bodies and planes with their start.
@@ -343,10 +343,10 @@ impl Layout<RigidState> for RigidWorld {
         Some(RigidWorld::contact_name(self, contact))
     }
 
-    fn json(&self, state: &RigidState) -> Value {
+    fn state(&self, state: &RigidState) -> StateRecord {
         let mut row = Vec::new();
         self.row(state, &mut row);
-        Layout::<RigidState>::form(self).json(state.t, &row)
+        Layout::<RigidState>::form(self).state(state.t, &row)
     }
 
     fn form(&self) -> Form {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use nsm_constraints::multibody::Mechanism;
 use nsm_model::{State, Stepper, System, Wound, steps_between};
 use nsm_vi::{Projected, Projection};
-use serde_json::Value;
 
 use super::account::Questions;
 use super::method::{Method, read_projection};
 use super::reader::Reader;
 use super::record::Sampling;
+use super::result::Setting;
 use super::{Place, ProblemError, Subject};
 
 /// Events that are kept in full unless `[output]` says otherwise.
@@ -36,8 +36,8 @@ pub struct Run {
     pub event_records: usize,
     /// Which instants are recorded.
     pub sampling: Sampling,
-    /// What its family varies, with its own values; texts and tables as they stand in the file.
-    pub varied: Vec<(String, Value)>,
+    /// What its family varies, with its own values.
+    pub varied: Vec<(String, Setting)>,
     /// What it tells besides.
     pub questions: Questions,
     /// The projection of velocities that follows each step, if any.

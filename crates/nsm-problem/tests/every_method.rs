@@ -25,7 +25,7 @@ fn ball(method: &str, restitution: f64, step: f64, end: f64) -> Result<RunResult
 }
 
 fn figure(result: &RunResult, path: [&str; 2]) -> f64 {
-    result.summary[path[0]][path[1]].as_f64().unwrap()
+    result.json()[path[0]][path[1]].as_f64().unwrap()
 }
 
 /// Whether a run ended without a failure and without a word.
@@ -70,7 +70,7 @@ fn with_losses_the_ball_comes_to_rest_on_the_floor_and_stays_or_the_method_says_
             // The bounces are over after 1.36 s at the latest; a first-order method rests where it was when it met the floor, up to a
             // step late.
             let late = 0.01 * (2.0_f64 * 9.8).sqrt();
-            let y = run.summary["final"]["q"][0].as_f64().unwrap();
+            let y = run.end.coordinates.as_ref().unwrap().q[0];
             let energy = figure(&run, ["energy", "end"]);
             let rests = y.abs() <= late && energy.abs() <= 9.8 * late;
             assert!(rests, "{method}, e = {e}: {y}, {energy} J");
@@ -186,8 +186,8 @@ fn other_units_give_the_same_motion_with_every_method() {
             }
             compared.push(method);
             let last = |run: &RunResult, key: &str| -> Vec<f64> {
-                let list = run.summary["final"][key].as_array().unwrap();
-                list.iter().map(|x| x.as_f64().unwrap()).collect()
+                let end = run.end.coordinates.clone().unwrap();
+                if key == "q" { end.q } else { end.v }
             };
             for (key, unit, size) in [("q", metre, 1.0), ("v", metre / second, 5.0)] {
                 for (a, b) in last(&si, key).iter().zip(last(&other, key)) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use nsm_problem::compare::{Comparison, Contender, Trial};
-use nsm_problem::{Axes, Curve, RunResult};
+use nsm_problem::{Axes, Curve, RunResult, print};
 use serde_json::{Map, Value, json};
 
 use crate::plot::{escape, panel, standalone};
@@ -30,7 +30,11 @@ fn ledgers(found: &Comparison) -> Vec<RunResult> {
     found
         .contenders
         .iter()
-        .map(|c| RunResult { name: c.name.clone(), ..c.trials[found.base].result.clone() })
+        .map(|c| {
+            let mut result = c.trials[found.base].result.clone();
+            result.name.clone_from(&c.name);
+            result
+        })
         .collect()
 }
 
@@ -187,7 +191,7 @@ pub fn json(found: &Comparison) -> Value {
             "residual": { "position": ledger.position_residual, "velocity": ledger.velocity_residual },
             "seconds": r.seconds, "seconds_per_step": r.seconds.map(|s| s / ledger.steps.max(1) as f64),
             "failure": r.failure,
-            "warnings": r.summary["warnings"],
+            "warnings": print::warnings(&ledger.warnings()),
         })
     };
     let methods: Map<String, Value> = found

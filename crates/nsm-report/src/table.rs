@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use nsm_model::Band;
-use nsm_problem::RunResult;
+use nsm_problem::{RunResult, Setting};
 
 use crate::plot::escape;
 
@@ -39,9 +39,7 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
         rows.push(row(&path, results, |r| value_at(r, &path)));
     }
     rows.push(row("steps", results, |r| r.ledger.steps.to_string()));
-    rows.push(row("t at the end", results, |r| {
-        r.summary["final"]["t"].as_f64().map_or("-".into(), figure)
-    }));
+    rows.push(row("t at the end", results, |r| figure(r.end.t)));
     rows.push(row("E at the start", results, |r| figure(r.ledger.energy.start)));
     rows.push(row("E smallest", results, |r| figure(r.ledger.energy.min)));
     rows.push(row("E largest", results, |r| figure(r.ledger.energy.max)));
@@ -104,8 +102,7 @@ fn rows(results: &[&RunResult]) -> Vec<Vec<String>> {
 /// The paths that vary in some family, but for the step, which has its own line.
 fn varied(results: &[&RunResult]) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
-    for entry in results.iter().filter_map(|r| r.summary["varied"].as_array()).flatten() {
-        let path = entry["path"].as_str().unwrap_or_default();
+    for (path, _) in results.iter().flat_map(|r| &r.varied) {
         if path != "step" && path != "method" && !paths.iter().any(|known| known == path) {
             paths.push(path.to_owned());
         }
@@ -115,12 +112,12 @@ fn varied(results: &[&RunResult]) -> Vec<String> {
 
 /// What a member has there; lists and tables are too long for a cell.
 fn value_at(result: &RunResult, path: &str) -> String {
-    let entries = result.summary["varied"].as_array().into_iter().flatten();
-    let value = entries.filter(|e| e["path"] == path).map(|e| &e["value"]).next();
+    let value = result.varied.iter().find(|(known, _)| known == path).map(|(_, value)| value);
     match value {
         None => "-".into(),
-        Some(serde_json::Value::Array(list)) => format!("{} numbers", list.len()),
-        Some(value) => value.as_f64().map_or_else(|| "…".into(), |x| format!("{x}")),
+        Some(Setting::List(list)) => format!("{} numbers", list.len()),
+        Some(Setting::Number(x)) => format!("{x}"),
+        Some(Setting::Text(_)) => "…".into(),
     }
 }
 

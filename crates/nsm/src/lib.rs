@@ -58,7 +58,9 @@ pub mod prelude {
     pub use nsm_model::{
         Ledger, Mass, Observer, State, Stepper, System, SystemProbe, project_start, run_steps,
     };
-    pub use nsm_problem::{Integrator, Method, Problem, Run, RunResult, Watch};
+    pub use nsm_problem::{
+        BodyState, Integrator, Method, Problem, Run, RunResult, StateRecord, Verdict, Watch,
+    };
     pub use nsm_vi::rigid::{Lgvci, RigidBody, RigidState, RigidWorld};
     pub use nsm_vi::{
         Conserving, Gvi, Hybrid, ImpactLaw, NullSpace, Quadrature, Restitution, Svci, Variational,
