@@ -477,7 +477,7 @@ fn every_kind_of_joint_of_a_robot_moves_as_it_should() {
         ),
         ("box.stl\" scale=\"2 2 2\"", "box.stl\" scale=\"2 0 2\"", "has no hull"),
         ("izz=\"0.001\"", "izz=\"0.01\"", "the Euler tensor of `free`"),
-        ("name=\"gone\"", "name=\"one\"", "the name `one` is taken"),
+        ("name=\"lift\"", "name=\"one\"", "the name `one` is taken"),
         ("<child link=\"free\"/>", "<child link=\"a\"/>", "hangs on two joints"),
     ] {
         // The last match: the first may be another part.
