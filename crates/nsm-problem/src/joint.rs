@@ -90,7 +90,7 @@ pub(crate) fn read_joints(
             table.require("type", table.choice("type", &TYPES)?, &format!("one of {known}"))?;
         for key in ["friction", "tangential_restitution"] {
             if table.has(key) {
-                let message = "joints and their stops do not rub: give `damping`, or a `torque` by a formula of the rate such as `\"-c*tanh(NAME_rate/0.01)\"`";
+                let message = "joints and their stops do not rub: give `damping`, or a `torque` by a formula of the rate such as `\"-c*atan(100*NAME_rate)\"`";
                 return Err(table.place_of(key).error(message));
             }
         }

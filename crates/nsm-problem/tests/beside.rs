@@ -160,3 +160,44 @@ fn mistakes_are_named_where_they_are() {
         assert!(message.contains(expected), "{replacement}: {message}");
     }
 }
+
+#[test]
+fn a_row_on_velocities_ties_a_coordinate_to_a_body_without_work() {
+    // w' = x x', so w = ½x² + c: holonomic in disguise, and the energy of both together stays.
+    let text = |method: &str| {
+        format!(
+            r#"
+            [system]
+            coordinates = ["w"]
+            mass = [0.5]
+            nonholonomic = {{ tie = "v_w - ball.x*ball.vx" }}
+            [start]
+            q = [0]
+            v = [0.5]
+            [[body]]
+            name = "ball"
+            mass = 2
+            shape = {{ sphere = 0.1 }}
+            position = [1, 0, 0]
+            velocity = [0.5, 0, 0]
+            [[run]]
+            method = "{method}"
+            step = 0.01
+            end = 2
+            "#
+        )
+    };
+    for method in ["vi", "energy-momentum"] {
+        let result = &results(&text(method))[0];
+        let q = result.recording.samples.last().unwrap();
+        let column = |name: &str| result.recording.columns.iter().position(|c| c == name).unwrap();
+        let x = number(&result.json()["final"]["bodies"]["ball"]["position"][0]);
+        assert!((q[column("w")] - 0.5 * (x * x - 1.0)).abs() < 1e-12, "{method}");
+        // ½(2 + ½x²) x'² is constant: the time to come from 1 to x.
+        let speed = |x: f64| ((2.0 + 0.5) / (2.0 + 0.5 * x * x)).sqrt() * 0.5;
+        let n = 1000;
+        let each = (x - 1.0) / f64::from(n);
+        let time: f64 = (0..n).map(|k| each / speed(1.0 + (f64::from(k) + 0.5) * each)).sum();
+        assert!((time - 2.0).abs() < 1e-5, "{method}: {time}");
+    }
+}

@@ -293,7 +293,7 @@ fn each_kind_of_mistake_is_named() {
         ("inertia = [0.1, 0.6, 0.5]", "euler = [1, 1, 1]\ninertia = [2, 2, 2]", "not both"),
         ("inertia = [0.1, 0.6, 0.5]\n", "", "give `euler` or `inertia`"),
         ("[[run]]", "[[plane]]\nnormal = [0, 0, 0]\n[[run]]", "zero"),
-        ("[[run]]", "friction = -0.3\n[[run]]", "not negative"),
+        ("[[run]]", "friction = 0.3\n[[run]]", "do not rub"),
         ("method = \"vi\"", "method = \"lgvci\"", "methods for joints are svci"),
     ] {
         let found = message(&replaced(PENDULUM, piece, replacement));

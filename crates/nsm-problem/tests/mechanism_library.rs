@@ -309,3 +309,10 @@ fn a05_settles_as_turn_rods_and_slider_do() {
         of_second_order(method, [error(2e-3), error(1e-3)], 1e-3);
     }
 }
+
+#[test]
+fn a_walker_a_stop_and_an_arm_do_what_they_are_built_for() {
+    for name in ["walking-leg", "end-stop", "robot-arm", "swinging-hoop"] {
+        judged(name);
+    }
+}

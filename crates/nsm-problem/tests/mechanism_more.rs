@@ -135,6 +135,18 @@ fn a_spring_by_formula_is_the_spring_by_numbers() {
     // One averages the force, the other the potential: both of second order.
     assert!((angles[0] - angles[1]).abs() < 1e-5, "{angles:?}");
     assert!(number(&formula, "balance.deviation") < 1e-10);
+    // By the length alone it is a potential: the same steps, and the energy is exact. It is counted from the start.
+    let numbers = run(&spring("length = 1.2\nstiffness = 30"));
+    let formula = run(&spring("force = \"30*(s - 1.2)\""));
+    let angles = [&numbers, &formula].map(|r| number(r, "invariants.hinge.end"));
+    assert!((angles[0] - angles[1]).abs() < 1e-12, "{angles:?}");
+    for law in ["30*(s - 1.2)", "20*s^3 - 5/s", "40*max(0, s - 1.6)", "50*(exp(s - 1.5) - 1)"] {
+        let result = run(&spring(&format!("force = \"{law}\"")));
+        let energy = number(&result, "energy.deviation");
+        assert!(energy < 1e-11 && number(&result, "energy.start") == 0.0, "{law}: {energy}");
+    }
+    let starting = run(&spring("force = \"30*(s - 1.2)*(1 + t)\""));
+    assert!(number(&starting, "work.s").abs() > 0.1);
 }
 
 #[test]
@@ -309,6 +321,15 @@ fn mistakes_are_named_with_what_to_do() {
             kinetic("v_a^2 + v_b^2", "alpha-index3").replace("[start]", "mass = [1, 1]\n[start]"),
             "not both",
         ),
+        (bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\nfriction = 0.2"), "do not rub"),
+        (
+            format!(
+                "[system]\ncoordinates = [\"s\"]\nkinetic = \"v_s^2\"\n[start]\nq = [0]\n{}",
+                bar("").trim_start()
+            )
+            .replace("gravity = [0, 0, -9.81]\n        track = [\"hinge\"]\n", ""),
+            "belongs to a `[system]` alone",
+        ),
         (COUPLED.replace("damping = [0.3, ", "damping = [-0.3, "), "without negative eigenvalues"),
         (COUPLED.replace("stiffness = [[40, 2, ", "stiffness = [[40, 3, "), "symmetric"),
         (COUPLED.replace("\"b\"]", "\"a\"]"), "`a`"),
@@ -320,6 +341,22 @@ fn mistakes_are_named_with_what_to_do() {
     ] {
         let found = message(&text);
         assert!(found.contains(expected), "{expected}\n---\n{found}");
+    }
+    // Kinetic energies by formula: what cannot take them says what can.
+    for method in [
+        "svci",
+        "gvi",
+        "hybrid",
+        "energy-momentum",
+        "conserving",
+        "null-space",
+        "moreau-jean",
+        "dsi",
+        "newmark",
+    ] {
+        let problem = Problem::parse(&kinetic("v_a^2 + v_b^2 + v_a*v_b*cos(a)", method)).unwrap();
+        let refused = problem.execute(&problem.runs[0], None, Watch::default()).unwrap_err();
+        assert!(refused.to_string().contains("`vi` takes it"), "{method}: {refused}");
     }
     for method in [
         "svci",

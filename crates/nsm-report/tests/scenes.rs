@@ -165,3 +165,19 @@ fn free_bodies_look_the_same_whichever_way_they_are_moved() {
         }
     }
 }
+
+#[test]
+fn a_strip_shows_eight_instants_and_rounds_by_their_outline() {
+    let text = "gravity = [0, 0, -9.81]\n[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = 0.2 }\nposition = [0, 0, 2]\nvelocity = [3, 0, 0]\n\
+                [[body]]\nname = \"brick\"\nmass = 1\nshape = { box = [0.4, 0.2, 0.1] }\nposition = [0, 1, 2]\n\
+                [[plane]]\nname = \"floor\"\nnormal = [0, 0, 1]\n[[run]]\nstep = 0.01\nend = 0.5\n";
+    let scene = scene(text);
+    let strip = scene.strip().unwrap();
+    assert_eq!(strip.matches("<text").count(), 8);
+    assert!(strip.contains("t = 0<") && strip.contains("t = 0.5<") && !strip.contains("NaN"));
+    // One outline for the ball and three faces of the brick, in each picture, beside frame and floor.
+    let paths = strip.matches("stroke-width=\"0.4\"").count();
+    assert_eq!(paths, 8 * 4, "{paths}");
+    assert!(strip.len() < 30_000, "{}", strip.len());
+    assert!(Scene::default().strip().is_none());
+}

@@ -5,10 +5,11 @@ mod counting;
 
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
 use nsm_constraints::Rod as Bar;
+use nsm_constraints::Scalar;
 use nsm_constraints::multibody::{
     Beam, End, Inertia, JointKind, LineElement, Mechanism, Pose, SectionMass, SectionStiffness,
 };
-use nsm_model::{ContactLaw, Mass, State, Stepper, System, Wound};
+use nsm_model::{AutoKinetic, ContactLaw, KineticExpr, Mass, State, Stepper, System, Wound};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
     Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Restitution, Svci,
@@ -119,6 +120,7 @@ fn rub() {
 // One test: the counter is shared by all threads of the binary.
 #[test]
 fn no_step_allocates() {
+    varying_mass();
     chains_with_springs();
     let q = Quadrature::Midpoint;
     let (pogo, start) = pogo(0.1, 1.0);
@@ -201,6 +203,27 @@ fn sprung(links: usize) -> (System, State) {
         before = bar.into();
     }
     System::of(&mechanism).unwrap()
+}
+
+/// A double pendulum in angles.
+struct Angles;
+
+impl KineticExpr for Angles {
+    fn energy<T: Scalar>(&self, q: &[T], v: &[T]) -> T {
+        v[0] * v[0] + v[1] * v[1] * 0.5 + v[0] * v[1] * (q[0] - q[1]).cos()
+    }
+}
+
+fn varying_mass() {
+    let system = System::with_variable_mass(AutoKinetic::new(Angles, 2).unwrap())
+        .unwrap()
+        .with_equality("tied", auto(Affine(vec![1.0, 0.5], 0.3), &[0, 1]))
+        .unwrap();
+    let start = State::new(&system, &[0.3, -1.2], &[1.0, -2.0]).unwrap();
+    for quadrature in [Quadrature::Midpoint, Quadrature::Verlet] {
+        let stepper = Variational::new(0.01, quadrature).stepper(&system).unwrap();
+        count("varying mass", &start, stepper, 50);
+    }
 }
 
 /// Beside the others in one test: allocations are counted for the whole process.

@@ -87,7 +87,7 @@ pub enum MechanismError {
         joints: usize,
     },
     /// A joint of a node with itself, or of the ground with itself.
-    #[error("both ends of `{joint}` are `{end}`: a joint needs two different ends")]
+    #[error("both ends of `{joint}` are `{end}`: it needs two different ends")]
     SameEnds {
         /// Name of the joint.
         joint: String,

@@ -3,6 +3,7 @@
 //! Links with inertia become bodies at their centres of mass, joints become joints drawn where the robot stands. What URDF says and a problem
 //! file cannot is a note; what would make the motion wrong is an error.
 
+mod mechanism;
 mod robot;
 mod stl;
 
@@ -11,7 +12,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use nsm_geom::{Mat3, Polyhedron, Vec3, so3};
+use nsm_problem::Problem;
 
+pub use mechanism::FromUrdf;
 use robot::{Frame, Geometry, Joint, Link, Robot};
 
 /// Why a robot cannot be imported: names the part, and says what to do.
@@ -47,6 +50,9 @@ pub fn import(text: &str, folder: &Path, options: &Options) -> Result<Imported, 
     let robot = Robot::read(text)?;
     let mut writer = Writer { options, folder, notes: Vec::new(), frames: BTreeMap::new() };
     let problem = writer.problem(&robot)?;
+    // What a problem file refuses, such as an inertia that no body has, is found here and not at the first run.
+    Problem::parse(&problem)
+        .map_err(|error| ImportError(format!("as a problem file it is refused: {error}")))?;
     Ok(Imported { problem, notes: writer.notes })
 }
 
@@ -129,8 +135,20 @@ impl Writer<'_> {
     ) -> Result<f64, ImportError> {
         let (name, kind) = (&joint.name, joint.kind.as_str());
         if let Some((other, factor, offset)) = &joint.mimic {
-            if !robot.joints.iter().any(|j| j.name == *other) {
+            let Some(leader) = robot.joints.iter().find(|j| j.name == *other) else {
                 return fail(format!("joint `{name}` mimics `{other}`, which does not exist"));
+            };
+            for (name, kind) in [(name, kind), (other, leader.kind.as_str())] {
+                if !matches!(kind, "revolute" | "continuous" | "prismatic") {
+                    return fail(format!(
+                        "joint `{name}` is {kind}, and only joints of one freedom mimic or are mimicked"
+                    ));
+                }
+            }
+            if *factor == 0.0 {
+                return fail(format!(
+                    "joint `{name}` mimics `{other}` with the multiplier 0, and does not move: make it `fixed`"
+                ));
             }
             if self.options.positions.contains_key(name) {
                 return fail(format!(
