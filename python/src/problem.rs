@@ -151,6 +151,39 @@ impl PyProblem {
     }
 }
 
+/// A problem whose runs are built one at a time.
+#[pyclass(frozen, name = "Members")]
+pub(crate) struct PyMembers {
+    inner: Members,
+}
+
+#[pymethods]
+impl PyMembers {
+    /// Of TOML text.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: String) -> PyResult<Self> {
+        let inner = py.detach(|| Members::parse(&text)).map_err(raised)?;
+        Ok(Self { inner })
+    }
+
+    /// Of a file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let inner = py.detach(|| Members::read(&path)).map_err(raised)?;
+        Ok(Self { inner })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// The problem with one run, that of a member.
+    fn problem(&self, py: Python<'_>, member: usize) -> PyResult<PyProblem> {
+        let inner = py.detach(|| self.inner.problem(member)).map_err(raised)?;
+        Ok(PyProblem { inner: Arc::new(inner) })
+    }
+}
+
 /// A run that has ended.
 #[pyclass(frozen, name = "RunResult")]
 pub(crate) struct PyRunResult {
