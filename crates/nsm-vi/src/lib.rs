@@ -39,50 +39,29 @@
 //! Reference: \[KP\] D. M. Kaufman and D. K. Pai, Geometric numerical integration of inequality
 //! constrained, nonsmooth Hamiltonian systems, SIAM J. Sci. Comput. 34 (2012).
 
-mod complement;
-mod condition_estimate;
-mod conditioning;
-mod conserving;
-mod direct;
-mod flight;
-mod gaps;
-mod gradients;
-mod gvi;
-mod held;
-mod hybrid;
-mod impact;
-mod inertia;
-mod kernel;
-mod lagrangian;
-mod legendre;
-mod loads;
-mod null_space;
-mod position;
-mod projection;
+mod diagnostics;
+mod methods;
 pub mod rigid;
-mod saddle;
-mod smooth;
-mod svci;
-mod tangent;
-mod tolerances;
-mod variational;
+mod shared;
 
-pub use condition_estimate::{ConditionEstimate, ConditionEstimator};
-pub use conditioning::{Conditioning, Scheme};
-pub use conserving::{Conserving, ConservingStepper, ConstraintSolver, ForceAverage};
-pub use direct::{ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper};
-pub use gvi::{Gvi, GviStepper};
-pub use hybrid::{EventHandling, Hybrid, HybridStepper};
-pub use impact::Energy;
-pub use lagrangian::DiscreteLagrangian;
-pub use legendre::{ConstrainedLegendre, Segment};
-pub use nsm_constraints::Reparametrisation;
-pub use nsm_reflect::{ImpactLaw, Quadrature, Restitution};
-pub use null_space::{NullSpace, NullSpaceStepper, ReparametrisedStepper, Unknowns};
-pub use projection::{
+pub use diagnostics::condition_estimate::{ConditionEstimate, ConditionEstimator};
+pub use diagnostics::conditioning::{Conditioning, Scheme};
+pub use methods::conserving::{Conserving, ConservingStepper, ConstraintSolver, ForceAverage};
+pub use methods::direct::{
+    ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper,
+};
+pub use methods::gvi::{Gvi, GviStepper};
+pub use methods::hybrid::{EventHandling, Hybrid, HybridStepper};
+pub use methods::null_space::{NullSpace, NullSpaceStepper, ReparametrisedStepper, Unknowns};
+pub use methods::projection::{
     EnergyBalance, Projected, Projection, ProjectionMatrix, Safety, Strength, VelocityProjection,
 };
-pub use smooth::{DiscreteSmooth, DiscreteSmoothStepper};
-pub use svci::{Svci, SvciStepper};
-pub use tolerances::Tolerances;
-pub use variational::{Variational, VariationalStepper};
+pub use methods::smooth::{DiscreteSmooth, DiscreteSmoothStepper};
+pub use methods::svci::{Svci, SvciStepper};
+pub use methods::variational::{Variational, VariationalStepper};
+pub use nsm_constraints::Reparametrisation;
+pub use nsm_reflect::{ImpactLaw, Quadrature, Restitution};
+pub use shared::impact::Energy;
+pub use shared::lagrangian::DiscreteLagrangian;
+pub use shared::legendre::{ConstrainedLegendre, Segment};
+pub use shared::tolerances::Tolerances;

@@ -1,0 +1,174 @@
+//! The equations of a conserving step, evaluated at a trial end of the step.
+//!
+//! Scaled by $h/2$, so that matrix and unknowns $(x, \Lambda)$, $\Lambda = \tfrac{h^2}2\lambda$, do not depend on $h$ as $h \to 0$:
+//! $$ r = M(x - q_0) - h\\,p_0 + \tfrac{h^2}2\\,\bar s + \bar G^\top\Lambda = 0, \qquad f(x) = 0, $$
+//! where $\bar s$ and the rows of $\bar G$ are averaged gradients over the step.
+
+use nsm_model::System;
+
+use super::average::{Averager, Chord, ForceAverage};
+use crate::shared::loads::Loads;
+
+/// Evaluates the equations; holds their parts at the last trial.
+#[derive(Debug)]
+pub(super) struct Equations<'a> {
+    pub(super) system: &'a System,
+    loads: Loads<'a>,
+    averager: Averager,
+    mass: Vec<f64>,
+    /// Potential terms with a Hessian.
+    curved: Vec<usize>,
+    block: Vec<f64>,
+    middle: Vec<f64>,
+    velocity: Vec<f64>,
+    /// $\bar s$.
+    pub(super) slope: Vec<f64>,
+    /// $\bar G$, and $G$ at the end of the step.
+    pub(super) averaged: Vec<f64>,
+    pub(super) end: Vec<f64>,
+    /// $f(x)$.
+    pub(super) f: Vec<f64>,
+}
+
+/// What a step starts from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start<'a> {
+    pub(super) q: &'a [f64],
+    pub(super) p: &'a [f64],
+    pub(super) t: f64,
+    pub(super) h: f64,
+}
+
+impl<'a> Equations<'a> {
+    pub(super) fn new(system: &'a System, rule: ForceAverage) -> Self {
+        let n = system.dimension();
+        let (potential, equalities) = (system.potential(), system.equalities());
+        let largest = potential.largest_block().max(equalities.largest_block());
+        Self {
+            system,
+            loads: Loads::new(system),
+            averager: Averager::new(rule, largest),
+            mass: system.mass().entries().iter().map(|e| e.2).collect(),
+            curved: (0..potential.len()).filter(|&i| !potential.field(i).is_affine()).collect(),
+            block: vec![0.0; largest],
+            middle: vec![0.0; n],
+            velocity: vec![0.0; n],
+            slope: vec![0.0; n],
+            averaged: vec![0.0; equalities.entries()],
+            end: vec![0.0; equalities.entries()],
+            f: vec![0.0; equalities.len()],
+        }
+    }
+
+    /// Evaluates $\bar s$, $\bar G$ and $f(x)$.
+    pub(super) fn evaluate(&mut self, start: Start<'_>, x: &[f64]) {
+        let Start { q, t, h, .. } = start;
+        for (i, (a, b)) in q.iter().zip(x).enumerate() {
+            self.middle[i] = 0.5 * (a + b);
+            self.velocity[i] = (b - a) / h;
+        }
+        let chord = Chord { start: q, middle: &self.middle, end: x, t, h };
+        self.slope.copy_from_slice(self.loads.constant());
+        let rows = self.system.potential();
+        for &i in self.loads.varying() {
+            let columns = rows.columns(i);
+            let block = &mut self.block[..columns.len()];
+            self.averager.gradient(rows.field(i), chord, block);
+            for (&c, g) in columns.iter().zip(block) {
+                self.slope[c] += *g;
+            }
+        }
+        self.loads.subtract_forces(&self.middle, &self.velocity, t + 0.5 * h, &mut self.slope);
+        let rows = self.system.equalities();
+        for i in 0..rows.len() {
+            self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
+        }
+        rows.values_over(q, x, t + h, &mut self.f);
+    }
+
+    /// Evaluates $G(x)$, which the matrices of Newton's method need.
+    pub(super) fn evaluate_end(&mut self, start: Start<'_>, x: &[f64]) {
+        self.system.equalities().gradients(x, start.t + start.h, &mut self.end);
+    }
+
+    /// Writes $r$ at the trial that was evaluated last.
+    pub(super) fn residual(
+        &self,
+        start: Start<'_>,
+        x: &[f64],
+        multipliers: &[f64],
+        r: &mut [f64],
+        scratch: &mut [f64],
+    ) {
+        let Start { q, p, h, .. } = start;
+        for ((d, a), b) in scratch.iter_mut().zip(q).zip(x) {
+            *d = b - a;
+        }
+        self.system.mass().multiply(scratch, r);
+        for ((r, p), s) in r.iter_mut().zip(p).zip(&self.slope) {
+            *r += h * (0.5 * h * s - p);
+        }
+        self.system.equalities().add_transposed(&self.averaged, multipliers, 1.0, r);
+    }
+
+    /// Positions of the values that [`jacobian`](Self::jacobian) writes; duplicates add up.
+    pub(super) fn pattern(&self) -> Vec<(usize, usize)> {
+        let mut pattern: Vec<_> =
+            self.system.mass().entries().iter().map(|&(i, j, _)| (i, j)).collect();
+        pattern.extend(self.loads.stiffness_pattern());
+        let rows = self.system.equalities();
+        for i in 0..rows.len() {
+            let columns = rows.columns(i);
+            pattern.extend(columns.iter().flat_map(|&a| columns.iter().map(move |&b| (a, b))));
+        }
+        pattern
+    }
+
+    /// Writes $\partial r/\partial x$, with $\Lambda + \varrho f$ in place of $\Lambda$ (an augmented Lagrangian) if
+    /// the penalty $\varrho$ is not zero.
+    pub(super) fn jacobian(
+        &mut self,
+        start: Start<'_>,
+        x: &[f64],
+        multipliers: &[f64],
+        penalty: f64,
+        out: &mut [f64],
+    ) {
+        let Start { q, t, h, .. } = start;
+        let chord = Chord { start: q, middle: &self.middle, end: x, t, h };
+        let weight = 0.5 * h * h;
+        let (inertial, mut rest) = out.split_at_mut(self.mass.len());
+        inertial.copy_from_slice(&self.mass);
+        let rows = self.system.potential();
+        for &i in &self.curved {
+            let size = rows.columns(i).len().pow(2);
+            let (block, after) = std::mem::take(&mut rest).split_at_mut(size);
+            rest = after;
+            block.fill(0.0);
+            self.averager.derivative(rows.field(i), chord, weight, block);
+        }
+        let size: usize = self.system.forces().iter().map(|f| f.coordinates().len().pow(2)).sum();
+        let (block, mut rest) = rest.split_at_mut(size);
+        // Forces are taken at the midpoint with the mean velocity (x − q)/h.
+        let at = (&self.middle[..], &self.velocity[..], t + 0.5 * h);
+        self.loads.force_stiffness(at, (0.5 * weight, weight / h), block);
+        let rows = self.system.equalities();
+        for i in 0..rows.len() {
+            let span = rows.span(i);
+            let k = span.len();
+            let (block, after) = std::mem::take(&mut rest).split_at_mut(k * k);
+            rest = after;
+            block.fill(0.0);
+            let multiplier = multipliers[i] + penalty * self.f[i];
+            self.averager.derivative(rows.field(i), chord, multiplier, block);
+            if penalty != 0.0 {
+                let (a, b) = (&self.averaged[span.clone()], &self.end[span]);
+                for (row, a) in block.chunks_exact_mut(k.max(1)).zip(a) {
+                    for (entry, b) in row.iter_mut().zip(b) {
+                        *entry += penalty * a * b;
+                    }
+                }
+            }
+        }
+    }
+}

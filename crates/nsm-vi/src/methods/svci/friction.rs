@@ -1,0 +1,401 @@
+//! Contacts that are held with friction: the two stages of a step, each one friction problem.
+//!
+//! Stage 1, from $(q, v)$ with the forces of the start and impulses $r$ of the contacts (normal and tangents at $q$):
+//! $$ v\' = v + M^{-1}\bigl(\tfrac\tau2 f(q) + F\nu + J(q)^\top r\bigr), \qquad x = q + \tau v\', \qquad
+//!    u = \bigl(g(x)/\tau,\\; J_T(q)\\,v\'\bigr) \text{ and } r \text{ by Coulomb\'s law}, \qquad f(x) = 0 , $$
+//! solved by rounds: fly with the impulses so far, then find those that the end asks for, with $W = J P J^\top$ of the start.
+//! Stage 2, at $x$ with the forces there: the law holds for the **total** $R = r\' + r_2$, $r\'$ being $r$ carried to the frames at $x$ as
+//! vectors of the world,
+//! $$ \text{FC3D}\bigl(W(x),\\; J(x)\\,v_1|_{r_2 = 0} - W(x)\\,r\'\bigr) \to R . $$
+//! With the law on $r_2$ alone a landing would be two partial impacts with friction, split where the surface happens to lie in the step, and
+//! would not converge. For flat contacts the step is one plastic impact at fixed $W$ and cannot gain energy.
+//!
+//! Work of a contact: $r \cdot (u_{\text{before}} + u_{\text{after}})/2$ for each stage, before the forces: the work of sliding is exact.
+
+use nsm_model::{ContactImpulse, ContactLaw, StepError, System};
+use nsm_reflect::{FrictionImpact, FrictionRows, Metric, ReflectError};
+use nsm_solvers::friction::{FrictionError, FrictionOptions, FrictionProblem, FrictionSolver};
+use nsm_solvers::small::norm_inf;
+
+use super::thresholds::Thresholds;
+use crate::shared::kernel::Kernel;
+
+/// Rounds of stage 1; the first ones go for all digits.
+const ROUNDS: usize = 80;
+const FULL_ACCURACY: usize = 12;
+
+/// Velocities below so many thresholds are those of a contact that sticks.
+const STICKS: f64 = 1e3;
+
+/// Friction at the contacts of a system, with all workspace.
+#[derive(Debug)]
+pub(crate) struct Friction {
+    /// $\mu$ of every contact, and its law.
+    coefficient: Vec<f64>,
+    pub(crate) laws: Vec<ContactLaw>,
+    metric: Metric,
+    pub(crate) rows: FrictionRows,
+    pub(crate) impact: FrictionImpact,
+    /// What every contact that was held did over the last piece.
+    pub(crate) booked: Vec<ContactImpulse>,
+    /// Impulses of stage 1 of every contact, to begin with the next time.
+    warm: Vec<[f64; 3]>,
+    problem: FrictionProblem,
+    solver: FrictionSolver,
+    slots: Vec<usize>,
+    mu: Vec<f64>,
+    /// Of the contacts in hand: impulses, right-hand side, velocities.
+    r: Vec<f64>,
+    next: Vec<f64>,
+    b: Vec<f64>,
+    u: Vec<f64>,
+    before: Vec<f64>,
+    effect: Vec<f64>,
+    closed: Vec<usize>,
+    g: Vec<f64>,
+    f: Vec<f64>,
+    kicked: Vec<f64>,
+    impulse: Vec<f64>,
+    v: Vec<f64>,
+    /// The velocity $v\'$ between the stages.
+    between: Vec<f64>,
+}
+
+impl Friction {
+    pub(crate) fn new(system: &System, metric: &Metric, laws: Vec<ContactLaw>) -> Self {
+        let (n, m) = (system.dimension(), system.inequalities().len());
+        Self {
+            coefficient: laws.iter().map(|law| law.friction).collect(),
+            laws,
+            metric: metric.clone(),
+            rows: FrictionRows::new(system, metric),
+            impact: FrictionImpact::default(),
+            booked: vec![ContactImpulse::default(); m],
+            warm: vec![[0.0; 3]; m],
+            problem: FrictionProblem::default(),
+            solver: FrictionSolver::default(),
+            slots: Vec::with_capacity(m),
+            mu: Vec::with_capacity(m),
+            r: Vec::with_capacity(3 * m),
+            next: Vec::with_capacity(3 * m),
+            b: Vec::with_capacity(3 * m),
+            u: Vec::with_capacity(3 * m),
+            before: Vec::with_capacity(3 * m),
+            effect: Vec::with_capacity(3 * m),
+            closed: Vec::with_capacity(m),
+            g: vec![0.0; system.inequalities().entries()],
+            f: vec![0.0; system.equalities().entries()],
+            kicked: vec![0.0; n],
+            impulse: vec![0.0; n],
+            v: vec![0.0; n],
+            between: vec![0.0; n],
+        }
+    }
+
+    /// Whether any of these contacts rubs.
+    pub(crate) fn rubs(&self, contacts: &[usize]) -> bool {
+        contacts.iter().any(|&i| self.coefficient[i] > 0.0)
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.booked.fill(ContactImpulse::default());
+    }
+
+    /// $\Phi_\tau$ with `held` contacts, one-sided, from `(q, p, t)`; contacts that are closed at the end and do not open go to `active`,
+    /// normal impulses are added to `impulse`. Returns the iterations.
+    pub(crate) fn advance(
+        &mut self,
+        kernel: &mut Kernel<'_>,
+        (q, p, t): (&[f64], &[f64], f64),
+        tau: f64,
+        held: &[usize],
+        thresholds: &Thresholds,
+        active: &mut Vec<usize>,
+    ) -> Result<usize, StepError> {
+        let system = kernel.system;
+        let iterations = self.stage_one(kernel, (q, p, t), tau, held)?;
+        // v' from the impulses, never from (x − q)/τ.
+        system.mass().solve(p, &mut self.v);
+        self.rows.velocities(&self.v, &mut self.before);
+        self.rows.velocities(&self.between, &mut self.u);
+        self.book(held, &[]);
+        for (slot, &i) in held.iter().enumerate() {
+            self.warm[i].copy_from_slice(&self.r[3 * slot..3 * slot + 3]);
+        }
+        kernel.advance_momentum((q, &self.kicked, t), tau, &[])?;
+        self.stage_two(kernel, (q, t), tau, held, thresholds, active)?;
+        Ok(iterations)
+    }
+
+    fn stage_one(
+        &mut self,
+        kernel: &mut Kernel<'_>,
+        (q, p, t): (&[f64], &[f64], f64),
+        tau: f64,
+        held: &[usize],
+    ) -> Result<usize, StepError> {
+        let system = kernel.system;
+        self.place(kernel, (q, t), held)?;
+        self.r.clear();
+        self.r.extend(held.iter().flat_map(|&i| self.warm[i]));
+        let (mut iterations, mut change, mut scale) = (0, f64::INFINITY, 0.0_f64);
+        for round in 0..ROUNDS {
+            self.kicked.copy_from_slice(p);
+            self.rows.push_given(&self.r, &mut self.kicked);
+            iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
+            self.velocity_between(kernel, tau);
+            let x = &kernel.position.x;
+            scale = scale.max(norm_inf(q)).max(norm_inf(x));
+            self.rows.velocities(&self.between, &mut self.b);
+            for (slot, &i) in held.iter().enumerate() {
+                self.b[3 * slot] = kernel.gaps.value(i, x, t + tau) / tau;
+            }
+            self.subtract_effect();
+            self.next.clear();
+            self.next.extend_from_slice(&self.r);
+            self.solve(system, t, held)?;
+            self.impulse.fill(0.0);
+            for (r, next) in self.r.iter_mut().zip(&self.next) {
+                *r = next - *r;
+            }
+            self.rows.push(&self.r, &mut self.impulse);
+            std::mem::swap(&mut self.r, &mut self.next);
+            system.mass().solve(&self.impulse, &mut self.v);
+            change = tau.abs() * norm_inf(&self.v);
+            scale = scale.max(change).max(f64::MIN_POSITIVE);
+            let enough = if round < FULL_ACCURACY { 1e-15 } else { 1e-12 };
+            if change <= enough * scale {
+                break;
+            }
+        }
+        if change.is_nan() || change > 1e-9 * scale {
+            let culprit = held.first().map_or("", |&i| system.inequalities().name(i)).to_owned();
+            return Err(StepError::NotConverged {
+                t,
+                what: "the friction of contacts that are held",
+                iterations: ROUNDS,
+                residual: change,
+                culprit,
+            });
+        }
+        // The last impulses move the end by rounding only, but the momentum is to be theirs.
+        self.kicked.copy_from_slice(p);
+        self.rows.push_given(&self.r, &mut self.kicked);
+        iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
+        self.velocity_between(kernel, tau);
+        Ok(iterations)
+    }
+
+    fn stage_two(
+        &mut self,
+        kernel: &mut Kernel<'_>,
+        (q, t): (&[f64], f64),
+        tau: f64,
+        held: &[usize],
+        thresholds: &Thresholds,
+        active: &mut Vec<usize>,
+    ) -> Result<(), StepError> {
+        let (system, end) = (kernel.system, t + tau);
+        let mut closed = std::mem::take(&mut self.closed);
+        closed.clear();
+        self.next.clear();
+        for (slot, &i) in held.iter().enumerate() {
+            let gap = kernel.gaps.value(i, &kernel.position.x, end);
+            let r = [self.r[3 * slot], self.r[3 * slot + 1], self.r[3 * slot + 2]];
+            if gap <= thresholds.gap[i] || r[0] > 0.0 {
+                closed.push(i);
+                self.next.extend(carried(system, i, r, (q, t), (&kernel.position.x, end)));
+            }
+        }
+        if closed.is_empty() {
+            self.closed = closed;
+            return Ok(());
+        }
+        let outcome = self.close(kernel, end, &closed, thresholds, active);
+        self.closed = closed;
+        outcome
+    }
+
+    /// The law for the total impulse of the closed contacts, that of stage 1 being in `next`.
+    fn close(
+        &mut self,
+        kernel: &mut Kernel<'_>,
+        t: f64,
+        closed: &[usize],
+        thresholds: &Thresholds,
+        active: &mut Vec<usize>,
+    ) -> Result<(), StepError> {
+        let system = kernel.system;
+        let x = std::mem::take(&mut kernel.position.x);
+        let placed = self.place(kernel, (&x, t), closed);
+        kernel.position.x = x;
+        placed?;
+        std::mem::swap(&mut self.r, &mut self.next);
+        system.mass().solve(&kernel.p, &mut self.v);
+        self.rows.velocities(&self.v, &mut self.b);
+        self.subtract_effect();
+        // The total of both halves is about twice the first.
+        self.next.clear();
+        self.next.extend(self.r.iter().map(|r| 2.0 * r));
+        self.solve(system, t, closed)?;
+        for (r, total) in self.r.iter_mut().zip(&self.next) {
+            *r = total - *r;
+        }
+        self.rows.push(&self.r, &mut kernel.p);
+        system.mass().solve(&kernel.p, &mut self.v);
+        self.rows.velocities(&self.between, &mut self.before);
+        self.rows.velocities(&self.v, &mut self.u);
+        self.book(closed, &thresholds.rate);
+        for (slot, &i) in closed.iter().enumerate() {
+            if self.u[3 * slot] <= thresholds.rate[i] {
+                active.push(i);
+            }
+        }
+        Ok(())
+    }
+
+    /// Books impulses `r` between velocities `before` and `u`; a contact slips at the end if it is faster than its threshold.
+    fn book(&mut self, contacts: &[usize], rate: &[f64]) {
+        for (slot, &i) in contacts.iter().enumerate() {
+            let span = 3 * slot..3 * slot + 3;
+            let (r, u) = (&self.r[span.clone()], &self.u[span.clone()]);
+            let booked = &mut self.booked[i];
+            booked.contact = i;
+            booked.normal += r[0];
+            booked.tangential[0] += r[1];
+            booked.tangential[1] += r[2];
+            let mean = self.before[span].iter().zip(u).map(|(a, b)| 0.5 * (a + b));
+            booked.work += r.iter().zip(mean).map(|(r, u)| r * u).sum::<f64>();
+            if let Some(rate) = rate.get(i) {
+                booked.slips = u[1].hypot(u[2]) > STICKS * rate;
+            }
+        }
+    }
+
+    fn place(
+        &mut self,
+        kernel: &Kernel<'_>,
+        (q, t): (&[f64], f64),
+        contacts: &[usize],
+    ) -> Result<(), StepError> {
+        let system = kernel.system;
+        for &i in contacts {
+            kernel.gaps.gradient(i, q, t, &mut self.g);
+        }
+        system.equalities().gradients(q, t, &mut self.f);
+        self.slots.clear();
+        self.slots.extend(0..contacts.len());
+        self.mu.clear();
+        self.mu.extend(contacts.iter().map(|&i| self.coefficient[i]));
+        self.rows
+            .place(system, &self.metric, (q, t), (&self.g, &self.f), contacts)
+            .map_err(|error| named(system, t, error))
+    }
+
+    /// Subtracts from `b` what the impulses `r` do: $b \leftarrow b - W r$.
+    fn subtract_effect(&mut self) {
+        self.effect.clear();
+        self.effect.resize(self.r.len(), 0.0);
+        self.rows.delassus().add_product(&self.r, &mut self.effect);
+        self.b.iter_mut().zip(&self.effect).for_each(|(b, e)| *b -= e);
+    }
+
+    /// Solves the friction problem with right-hand side `b`, from `next` into `next`.
+    fn solve(&mut self, system: &System, t: f64, contacts: &[usize]) -> Result<(), StepError> {
+        let Self { problem, solver, rows, slots, b, mu, next, .. } = self;
+        // A contact that the equalities hold by themselves takes no impulse.
+        let w = rows.delassus();
+        let live = |slot: &usize| w.own(*slot)[0] > 0.0;
+        if !slots.iter().all(live) {
+            slots.retain(live);
+            for (k, &slot) in slots.iter().enumerate() {
+                mu[k] = mu[slot];
+                for a in 0..3 {
+                    b[3 * k + a] = b[3 * slot + a];
+                }
+            }
+        }
+        let n = slots.len();
+        let fail = |error: FrictionError| {
+            let (contact, residual) = match error {
+                FrictionError::NotSolved { contact, residual } => (contact, residual),
+                FrictionError::NoInertia { contact, value } => (contact, value),
+                FrictionError::NotFinite { contact, .. }
+                | FrictionError::Coefficient { contact, .. } => (contact, f64::NAN),
+                FrictionError::Length { .. } => (0, f64::NAN),
+            };
+            let slot = slots.get(contact).copied().unwrap_or(0);
+            let name = contacts.get(slot).map_or("", |&i| system.inequalities().name(i));
+            StepError::Friction { t, contact: name.to_owned(), residual }
+        };
+        problem.assemble(w, slots, &b[..3 * n], &mu[..n]).map_err(fail)?;
+        let mut options =
+            FrictionOptions { tolerance: 1e-13, enough: 1e-10, acceptable: 1e-8, patient: false };
+        let whole = n == contacts.len();
+        let mut sparse = Vec::new();
+        let r = if whole {
+            &mut next[..]
+        } else {
+            sparse.extend(
+                slots.iter().flat_map(|&s| [next[3 * s], next[3 * s + 1], next[3 * s + 2]]),
+            );
+            &mut sparse[..]
+        };
+        if solver.solve(problem, r, &options).is_err() {
+            (options.patient, options.acceptable) = (true, 1e-6);
+            let _ = solver.solve(problem, r, &options).map_err(fail)?;
+        }
+        if !whole {
+            next.fill(0.0);
+            for (k, &slot) in slots.iter().enumerate() {
+                next[3 * slot..3 * slot + 3].copy_from_slice(&sparse[3 * k..3 * k + 3]);
+            }
+        }
+        Ok(())
+    }
+
+    /// $M v\' = p + J^\top r + F\nu - \tfrac\tau2 s$.
+    fn velocity_between(&mut self, kernel: &Kernel<'_>, tau: f64) {
+        let left = &kernel.lagrangian.left;
+        for ((out, p), s) in self.impulse.iter_mut().zip(&self.kicked).zip(left) {
+            *out = p - 0.5 * tau * s;
+        }
+        if kernel.position.pressed {
+            let constraint = &kernel.position.impulse;
+            self.impulse.iter_mut().zip(constraint).for_each(|(out, f)| *out += f);
+        }
+        kernel.system.mass().solve(&self.impulse, &mut self.between);
+    }
+}
+
+/// An impulse in the frame of a contact at one configuration, in that at another: the same vector in the world.
+fn carried(
+    system: &System,
+    contact: usize,
+    r: [f64; 3],
+    (q, t): (&[f64], f64),
+    (x, end): (&[f64], f64),
+) -> [f64; 3] {
+    let frame = |q: &[f64], t: f64| system.tangents().of(contact).and_then(|f| f.frame(q, t));
+    let (Some(from), Some(to)) = (frame(q, t), frame(x, end)) else { return r };
+    let world: [f64; 3] =
+        std::array::from_fn(|k| from[0][k] * r[0] + from[1][k] * r[1] + from[2][k] * r[2]);
+    to.map(|row| row[0] * world[0] + row[1] * world[1] + row[2] * world[2])
+}
+
+/// The error of an impact with the names of the system.
+pub(super) fn named(system: &System, t: f64, error: ReflectError) -> StepError {
+    let name = |i: usize| system.inequalities().names().get(i).cloned().unwrap_or_default();
+    match error {
+        ReflectError::Friction { contact, residual } => {
+            StepError::Friction { t, contact: name(contact), residual }
+        }
+        ReflectError::Rounds { contact, residual, rounds } => {
+            StepError::Impact { t, rounds, residual, contact: name(contact) }
+        }
+        ReflectError::NotFinite { what, contact } => {
+            StepError::NotFinite { t, what, culprit: name(contact) }
+        }
+        other => StepError::Method { t, source: Box::new(other) },
+    }
+}

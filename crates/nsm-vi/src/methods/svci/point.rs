@@ -1,0 +1,66 @@
+//! A state on its way through a step, with what contacts need to know of it.
+
+use nsm_model::{StepError, System};
+
+use crate::shared::position::all_finite;
+
+/// Positions and momenta at an instant, with gaps, their gradients and their rates.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) t: f64,
+    pub(crate) q: Vec<f64>,
+    pub(crate) p: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    pub(crate) gap: Vec<f64>,
+    /// Gradient values of all gaps.
+    pub(crate) gradient: Vec<f64>,
+    /// $\nabla g_i \cdot v$.
+    pub(crate) rate: Vec<f64>,
+}
+
+impl Point {
+    pub(crate) fn new(system: &System) -> Self {
+        let (n, rows) = (system.dimension(), system.inequalities());
+        Self {
+            t: f64::NAN,
+            q: vec![f64::NAN; n],
+            p: vec![f64::NAN; n],
+            v: vec![0.0; n],
+            gap: vec![0.0; rows.len()],
+            gradient: vec![0.0; rows.entries()],
+            rate: vec![0.0; rows.len()],
+        }
+    }
+
+    /// Puts the point elsewhere and evaluates the contacts there.
+    pub(crate) fn place(
+        &mut self,
+        system: &System,
+        q: &[f64],
+        p: &[f64],
+        t: f64,
+    ) -> Result<(), StepError> {
+        self.q.copy_from_slice(q);
+        self.t = t;
+        let rows = system.inequalities();
+        rows.values(q, t, &mut self.gap);
+        rows.gradients(q, t, &mut self.gradient);
+        let finite = all_finite(&self.gap) && all_finite(&self.gradient);
+        if !finite {
+            let bad =
+                |i: &usize| !self.gap[*i].is_finite() || !all_finite(&self.gradient[rows.span(*i)]);
+            let i = (0..rows.len()).find(bad).unwrap_or(0);
+            let what = if self.gap[i].is_finite() { "the gradient" } else { "the gap" };
+            return Err(StepError::NotFinite { t, what, culprit: rows.name(i).to_owned() });
+        }
+        self.push(system, p);
+        Ok(())
+    }
+
+    /// Takes another momentum at the same place.
+    pub(crate) fn push(&mut self, system: &System, p: &[f64]) {
+        self.p.copy_from_slice(p);
+        system.mass().solve(&self.p, &mut self.v);
+        system.inequalities().multiply(&self.gradient, &self.v, &mut self.rate);
+    }
+}
