@@ -105,7 +105,8 @@ fn bind_system<'a>(
     mechanism: Option<&'a Mechanism>,
     start: &State,
 ) -> Result<Binding<'a, State>, String> {
-    let bind = move |state: &State| run.stepper(system, state, mechanism).map_err(|e| e.to_string());
+    let bind =
+        move |state: &State| run.stepper(system, state, mechanism).map_err(|e| e.to_string());
     let begin = move |t: f64, row: &[f64]| {
         let (q, v) = row.split_at(row.len() / 2);
         let mut state = State::new(system, q, v).map_err(|e| e.to_string())?;
@@ -134,8 +135,13 @@ fn bind_bodies<'a>(
     };
     let begin = move |t: f64, row: &[f64]| {
         let body = |r: &[f64]| {
-            let pose = Pose { x: Vec3::from_column_slice(&r[..3]), rot: Mat3::from_row_slice(&r[3..12]) };
-            BodyState::new(pose, Vec3::from_column_slice(&r[12..15]), Vec3::from_column_slice(&r[15..18]))
+            let pose =
+                Pose { x: Vec3::from_column_slice(&r[..3]), rot: Mat3::from_row_slice(&r[3..12]) };
+            BodyState::new(
+                pose,
+                Vec3::from_column_slice(&r[12..15]),
+                Vec3::from_column_slice(&r[15..18]),
+            )
         };
         let mut state = RigidState::new(row.chunks_exact(18).map(body));
         state.t = t;
@@ -186,16 +192,17 @@ impl Simulation {
         let (problem, step) = (problem.inner.clone(), run.step);
         let worker = std::thread::spawn(move || {
             let served = match problem.subject_of(&run.name) {
-                Subject::Rigid { world, start, .. } => bind_bodies(&run, world, start).map(|bound| {
-                    let _ = ready.send(Ok(()));
-                    bound.serve(&taken, &answering);
-                }),
-                Subject::Coordinates { system, start } => {
-                    bind_system(&run, system, None, start).map(|bound| {
+                Subject::Rigid { world, start, .. } => {
+                    bind_bodies(&run, world, start).map(|bound| {
                         let _ = ready.send(Ok(()));
                         bound.serve(&taken, &answering);
                     })
                 }
+                Subject::Coordinates { system, start } => bind_system(&run, system, None, start)
+                    .map(|bound| {
+                        let _ = ready.send(Ok(()));
+                        bound.serve(&taken, &answering);
+                    }),
                 Subject::Mechanism { system, mechanism, start, .. } => {
                     bind_system(&run, system, Some(mechanism), start).map(|bound| {
                         let _ = ready.send(Ok(()));
@@ -240,7 +247,10 @@ impl Simulation {
     fn set(&self, py: Python<'_>, t: f64, row: Vec<f64>) -> PyResult<()> {
         let due = if self.bodies { self.names.len() } else { 2 * self.names.len() };
         if row.len() != due {
-            return Err(ProblemError::new_err(format!("{} numbers for a state of {due}", row.len())));
+            return Err(ProblemError::new_err(format!(
+                "{} numbers for a state of {due}",
+                row.len()
+            )));
         }
         if row.iter().chain([&t]).any(|x| !x.is_finite()) {
             return Err(ProblemError::new_err("a state is made of finite numbers"));

@@ -26,7 +26,8 @@ pub fn check(text: &str) -> String {
     let answer = match Problem::parse(text) {
         Err(error) => fault(&error),
         Ok(problem) => {
-            let runs = problem.runs.iter().map(|r| json!({ "name": r.name, "method": r.method.name() }));
+            let runs =
+                problem.runs.iter().map(|r| json!({ "name": r.name, "method": r.method.name() }));
             json!({ "title": problem.title, "notes": problem.notes, "runs": runs.collect::<Vec<_>>() })
         }
     };
