@@ -64,7 +64,7 @@ struct Binding<'a, S> {
     begin: Box<dyn Fn(f64, &[f64]) -> Result<(Box<dyn Stepper<State = S> + 'a>, S), String> + 'a>,
 }
 
-impl<S> Binding<'_, S> {
+impl<S: Clone> Binding<'_, S> {
     /// Takes orders until there are none any more.
     fn serve(mut self, taken: &Receiver<Order>, answering: &Sender<Answer>) {
         for order in taken {

@@ -217,7 +217,7 @@ def test_pandas_matplotlib_and_tqdm():
     missing = [m for m in ("pandas", "matplotlib", "tqdm") if importlib.util.find_spec(m) is None]
     if "pandas" not in missing:
         frame = r.to_pandas()
-        assert list(frame.columns) == list(r.columns) and np.array_equal(frame["y"], r["y"])
+        assert [frame.index.name, *frame.columns] == list(r.columns) and np.array_equal(frame["y"], r["y"])
     if "matplotlib" not in missing:
         import matplotlib
 

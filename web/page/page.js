@@ -7,7 +7,7 @@ const [text, lines, message, view, runButton, stopButton, examples, law, bar] =
 const wasm = Uint8Array.from(atob(byId("wasm").textContent.trim()), c => c.charCodeAt(0));
 const script = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
 
-let worker, busy = false, waiting = 0, asked = 0, timer = 0;
+let worker, busy = false, runs = 0, waiting = 0, asked = 0, timer = 0;
 
 function start() {
   worker = new Worker(script);
@@ -64,7 +64,7 @@ function run() {
   say("at work …");
   worker.postMessage({ id: ++waiting, order: "run", text: text.value });
 }
-function finish() { busy = false; runButton.disabled = false; stopButton.disabled = true; bar.hidden = true; delete document.body.dataset.busy; }
+function finish() { busy = false; runButton.disabled = false; stopButton.disabled = true; bar.hidden = true; delete document.body.dataset.busy; document.body.dataset.runs = ++runs; }
 function stop() { if (!busy) { return; } finish(); restart(); say("stopped: what this run had computed is discarded"); asked++; }
 
 text.addEventListener("input", changed);
