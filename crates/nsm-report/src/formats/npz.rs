@@ -122,7 +122,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     for (entry, i) in table.iter_mut().zip(0_u32..) {
         *entry = (0..8).fold(i, |c, _| if c & 1 == 1 { 0xEDB8_8320 ^ (c >> 1) } else { c >> 1 });
     }
-    !bytes.iter().fold(u32::MAX, |c, &b| table[(c as u8 ^ b) as usize] ^ (c >> 8))
+    !bytes.iter().fold(u32::MAX, |c, &b| table[(c.to_le_bytes()[0] ^ b) as usize] ^ (c >> 8))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use nsm_problem::{Cell, Format, Group, Members, Row, Run, Watch};
@@ -127,7 +127,7 @@ impl Sweep<'_> {
                         Cell::Text(why) => why.clone(),
                         _ => String::new(),
                     };
-                    let mut first = first.lock().unwrap_or_else(|e| e.into_inner());
+                    let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
                     if first.as_ref().is_none_or(|(earlier, _)| k < *earlier) {
                         *first = Some((k, why));
                     }
@@ -139,12 +139,12 @@ impl Sweep<'_> {
             });
             if let Err(error) = written {
                 stop.store(true, Ordering::Relaxed);
-                trouble.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(error);
+                trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
             bar.inc(1);
         });
         bar.finish_and_clear();
-        if let Some(error) = trouble.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        if let Some(error) = trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
         if self.cancel.load(Ordering::Relaxed) {
@@ -160,7 +160,7 @@ impl Sweep<'_> {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         let _ = writeln!(text, "written to {}", files.join(", "));
         say(&text)?;
-        let first = first.into_inner().unwrap_or_else(|e| e.into_inner());
+        let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
         let name = |k: usize| {
             if group.family { format!("{}[{k}]", group.name) } else { group.name.clone() }
         };

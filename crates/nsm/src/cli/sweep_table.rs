@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nsm_problem::{Cell, Format, Group, Kind, Members, Row};
@@ -230,7 +230,7 @@ impl<'a> Store<'a> {
             row.cell(name).write(&mut line);
         }
         line.push('\n');
-        let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.0.write_all(line.as_bytes()).and_then(|()| {
             // Against a machine that goes down; a process that is killed loses nothing that was written.
             if file.1.elapsed() < Duration::from_secs(5) {
@@ -245,7 +245,7 @@ impl<'a> Store<'a> {
     /// Puts the rows in order and makes the other tables.
     pub(super) fn finish(self, formats: &[Format]) -> Result<Vec<PathBuf>, Error> {
         drop(self.file);
-        finish(&self.csv, &[self.csv.clone()], self.head, formats)
+        finish(&self.csv, std::slice::from_ref(&self.csv), self.head, formats)
     }
 }
 
