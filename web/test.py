@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
 
-PAGE = Path(__file__).parent / "dist/index.html"
+PAGE = Path(__file__).parents[1] / "target/web/index.html"
 
 
 def main():
