@@ -301,3 +301,24 @@ fn poses_that_are_not_finite_are_refused() {
         Err(GeomError::NotFinite { .. })
     ));
 }
+
+#[test]
+fn parallel_prisms_have_the_gap_between_their_edges() {
+    let rail = |s: f64| {
+        let points: Vec<Vec3> = [-2.0, 2.0]
+            .into_iter()
+            .flat_map(|y| [[-0.1, y, -0.1], [0.1, y, -0.1], [0.0, y, 0.0]])
+            .map(|p| s * Vec3::from(p))
+            .collect();
+        Shape::polyhedron(&points).unwrap()
+    };
+    for scale in [1.0, 1e-3, 7.0] {
+        for apart in [0.25, 0.6, 3.0] {
+            let at = |x: f64| Pose::translation(Vec3::new(scale * x, 0.0, 0.0));
+            let (a, b) = (rail(scale), rail(scale));
+            let found = body_gap(&a, &at(-0.5 * apart), &b, &at(0.5 * apart)).unwrap();
+            let exact = scale * (apart - 0.2);
+            assert!((found.gap - exact).abs() < 1e-12 * scale, "{apart}: {} {exact}", found.gap);
+        }
+    }
+}

@@ -92,9 +92,10 @@ impl System {
 }
 
 impl Measurement {
-    /// What is not finite of energy, gaps and residuals: its kind, and the number of the gap if it is one.
+    /// What is not finite of energy, gaps and residuals: its kind, and the number of the gap if it is one. A gap of plus infinity is that of
+    /// parties that never meet: both stand still, or pass through each other.
     pub(crate) fn not_finite(&self) -> Option<(&'static str, Option<usize>)> {
-        if let Some(i) = self.gaps.iter().position(|g| !g.is_finite()) {
+        if let Some(i) = self.gaps.iter().position(|g| g.is_nan() || *g == f64::NEG_INFINITY) {
             return Some(("the gap", Some(i)));
         }
         let numbers = [

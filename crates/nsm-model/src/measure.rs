@@ -194,6 +194,8 @@ impl Probe for SystemProbe<'_> {
         out.invariants.extend(self.system.invariants().iter().map(|i| i.value(q, p)));
         out.gaps.resize(self.system.inequalities().len(), 0.0);
         self.system.inequalities().values(q, *t, &mut out.gaps);
+        // A formula that overflows tells nothing.
+        out.gaps.iter_mut().filter(|gap| gap.is_infinite()).for_each(|gap| *gap = f64::NAN);
         (out.position_residual, out.velocity_residual) = (0.0, 0.0);
         (out.position_scale, out.velocity_scale) = (0.0, 0.0);
         let system = self.system;

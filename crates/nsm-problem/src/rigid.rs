@@ -14,6 +14,8 @@ pub(crate) fn read_world(
     bodies: &[Reader<'_>],
 ) -> Result<(RigidWorld, RigidState, Contacts), ProblemError> {
     let mut own = Contacts::default();
+    // Those of the file serve its copies, which are made before.
+    super::coordinates::read_parameters(reader)?;
     let gravity = Vec3::from(reader.vector::<3>("gravity")?.unwrap_or_default());
     let fail = |place: &Place, e: &dyn std::error::Error| place.error(e.to_string());
     let mut world = RigidWorld::new(gravity).map_err(|e| fail(&reader.place_of("gravity"), &e))?;

@@ -138,3 +138,45 @@ fn boxes_that_land_on_each_other_do_not_sink_in_even_for_one_step() {
     assert!(result.ledger.penetration < 1e-6 * 0.4, "{:e}", result.ledger.penetration);
     assert!(result.ledger.energy.max <= result.ledger.energy.start * (1.0 + 1e-9));
 }
+
+/// Parties that never meet have no gap; that is no failure of the step.
+#[test]
+fn bodies_that_stand_still_or_pass_through_each_other_do_not_fail_a_run() {
+    let result = message(
+        r#"
+title = "A table, a shelf, a block and a ghost"
+gravity = [0, 0, -9.81]
+parameters = { d = 0.4 }
+restitution = 0
+friction = 0.3
+[[repeat]]
+count = 2
+[[repeat.body]]
+name = "shelf{i}"
+fixed = true
+shape = { box = [1, 1, 0.2] }
+position = ["3*d*i", 0, 0.5]
+[[body]]
+name = "block"
+mass = 1
+shape = { box = [0.2, 0.2, 0.2] }
+position = [0, 0, 0.7]
+[[body]]
+name = "ghost"
+mass = 1
+shape = { sphere = 0.1 }
+position = [0, 0, 0.7]
+[[contact]]
+between = ["ghost", "*"]
+ignore = true
+[[plane]]
+name = "floor"
+normal = [0, 0, 1]
+[[run]]
+method = "lgvci"
+step = 0.01
+end = 0.1
+"#,
+    );
+    assert_eq!(result, "went well: None");
+}
