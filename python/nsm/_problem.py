@@ -1,5 +1,6 @@
 """Problems as text, path or dict, and their runs."""
 
+import functools
 import json
 import os
 import sys
@@ -21,17 +22,39 @@ def load(problem):
     """Reads a problem: TOML text, the path of a file, a dict, or one that was read."""
     if isinstance(problem, _native.Problem):
         return problem
+    text, path = told(problem)
+    return _native.Problem.parse(text) if path is None else _native.Problem.read(path)
+
+
+def told(problem):
+    """The text of a problem, or the path of its file."""
     if hasattr(problem, "to_problem"):
         problem = problem.to_problem()
     if isinstance(problem, Mapping):
-        return _native.Problem.parse(_toml.dumps(problem))
+        return _toml.dumps(problem), None
     if isinstance(problem, os.PathLike):
-        return _native.Problem.read(os.fspath(problem))
+        return None, os.fspath(problem)
     if not isinstance(problem, str):
         raise TypeError(f"a problem is TOML text, a path or a dict, not {type(problem).__name__}")
     if "\n" in problem or "=" in problem:
-        return _native.Problem.parse(problem)
-    return _native.Problem.read(problem)
+        return problem, None
+    return None, problem
+
+
+@functools.lru_cache(maxsize=4)
+def lazy(text, path, stamp):
+    """A problem whose members are built one at a time; kept, so that a worker reads a problem once for all its members."""
+    return _native.Members.parse(text) if path is None else _native.Members.read(path)
+
+
+def lazy_members(problem):
+    text, path = told(problem)
+    stamp = None
+    if path is not None and os.path.exists(path):
+        status = os.stat(path)
+        stamp = status.st_mtime_ns, status.st_size
+        path = os.path.abspath(path)
+    return lazy(text, path, stamp)
 
 
 def listed(problem):
@@ -115,13 +138,16 @@ def check(problem):
 
 
 def members(problem):
-    """How many runs a problem has, each member of a family counted: a range to map ``run_member`` over."""
-    return range(len(listed(load(problem))))
+    """How many runs a problem has, each member of a family counted: a range to map ``run_member`` over. None of them is built."""
+    return range(len(lazy_members(problem)))
 
 
 def run_member(problem, index):
-    """Makes one run of a problem by its place, and returns plain data that any scheduler can send: see ``Result.to_dict``."""
-    result, raised = execute(load(problem), index)
+    """Makes one run of a problem by its place, and returns plain data that any scheduler can send: see ``Result.to_dict``.
+
+    Only this member is built, so that a family of any length maps over processes, Dask or Ray: ``pool.map(nsm.run_member, [problem] * n, range(n))``.
+    """
+    result, raised = execute(lazy_members(problem).problem(index), 0)
     if raised is not None:
         raise raised
     return result.to_dict()

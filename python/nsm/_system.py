@@ -1,5 +1,7 @@
 """Problems in Python: systems by formula, worlds of bodies, and steps one by one."""
 
+import numpy as np
+
 from . import _native
 from ._formula import traced
 from ._problem import load, run
@@ -112,12 +114,12 @@ class World:
         return run(self.to_problem(step=step, end=end, method=method, **options), progress=progress).only
 
     def simulate(self, *, step, method=None, **options):
-        """A simulation to be stepped by hand, for mechanisms."""
+        """A simulation to be stepped by hand."""
         return Simulation(load(self.to_problem(step=step, end=step, method=method, **options)))
 
 
 class Simulation:
-    """Steps one by one: ``sim.step(100)``, ``sim.t``, ``sim.q``, ``sim.v``, ``sim.p``, ``sim.state``."""
+    """Steps one by one: ``sim.step(100)``, ``sim.t``, ``sim.q``, ``sim.v``, ``sim.p``, ``sim.state``; of free bodies ``sim.bodies``."""
 
     def __init__(self, problem, run=0):
         self._native = _native.Simulation(load(problem), run)
@@ -131,17 +133,35 @@ class Simulation:
     def t(self):
         return self._native.t
 
+    def _third(self, k, name):
+        if self._native.bodies:
+            raise AttributeError(f"free bodies have no `{name}`: ask `bodies`, or `state`")
+        n = len(self.names)
+        return self._native.row[k * n : (k + 1) * n]
+
     @property
     def q(self):
-        return self._native.q
+        return self._third(0, "q")
 
     @property
     def v(self):
-        return self._native.v
+        return self._third(1, "v")
 
     @property
     def p(self):
-        return self._native.p
+        return self._third(2, "p")
+
+    @property
+    def bodies(self):
+        """Position, rotation, momentum and angular momentum (about its own axes) of each free body, by its name."""
+        if not self._native.bodies:
+            raise AttributeError("the system moves by coordinates: ask `q`, `v`, `p`, or `state`")
+        rows = self._native.row.reshape(-1, 18)
+        names = [name[: -len("_x")] for name in self.names[::18]]
+        return {
+            name: {"position": r[:3], "rotation": r[3:12].reshape(3, 3), "momentum": r[12:15], "angular_momentum": r[15:]}
+            for name, r in zip(names, rows)
+        }
 
     @property
     def events(self):
@@ -150,19 +170,43 @@ class Simulation:
 
     @property
     def names(self):
+        """Names of the coordinates; of free bodies, of all numbers of the state."""
         return self._native.names
 
     @property
     def state(self):
-        """Time, and positions and velocities by the names of coordinates."""
+        """Time, and positions and velocities by the names of coordinates, or poses and momenta of bodies by the names of their columns."""
         state = {"t": self.t}
+        if self._native.bodies:
+            state.update(zip(self.names, self._native.row.tolist()))
+            return state
         state.update(zip(self.names, self.q.tolist()))
         state.update(zip(("v_" + n for n in self.names), self.v.tolist()))
         return state
 
-    def set(self, q, v, t=None):
-        """Goes on from another state; it must keep the constraints."""
-        self._native.set(self.t if t is None else float(t), [float(x) for x in q], [float(x) for x in v])
+    def set(self, q=None, v=None, t=None, bodies=None):
+        """Goes on from another state, ``q`` and ``v``, or of free bodies ``bodies``, a dict of what changes as ``sim.bodies`` gives it; it must keep the constraints."""
+        if self._native.bodies:
+            if bodies is None or q is not None or v is not None:
+                raise TypeError("the state of free bodies is set by `bodies`")
+            now = self.bodies
+            for name, change in bodies.items():
+                if name not in now:
+                    raise KeyError(f"there is no body `{name}` (known: {', '.join(now)})")
+                unknown = set(change) - set(now[name])
+                if unknown:
+                    raise KeyError(f"a body has no `{unknown.pop()}` but {', '.join(now[name])}")
+                now[name].update(change)
+            row = [float(x) for body in now.values() for part in body.values() for x in np.ravel(part)]
+        else:
+            if q is None or v is None:
+                raise TypeError("a state is set by `q` and `v`")
+            q, v = [float(x) for x in q], [float(x) for x in v]
+            if len(q) != len(self.names) or len(v) != len(self.names):
+                message = f"{len(q)} positions and {len(v)} velocities for {len(self.names)} coordinates"
+                raise _native.ProblemError(message)
+            row = q + v
+        self._native.set(self.t if t is None else float(t), row)
         return self
 
 

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<problem::PyProblem>()?;
+    m.add_class::<problem::PyMembers>()?;
     m.add_class::<problem::PyRunResult>()?;
     m.add_class::<simulation::Simulation>()?;
     m.add_function(wrap_pyfunction!(solvers::lcp, m)?)?;

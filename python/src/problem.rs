@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use nsm_problem::{Problem, Run, RunResult, Watch, print};
+use nsm_problem::{Members, Problem, Run, RunResult, Watch, print};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -148,6 +148,39 @@ impl PyProblem {
         let verdicts = self.inner.judge(&results).map_err(raised)?;
         let documents = nsm_report::runs::documents(&self.inner, &results, &verdicts, &[]);
         Ok(documents.into_iter().last().map(|page| page.text).unwrap_or_default())
+    }
+}
+
+/// A problem whose runs are built one at a time.
+#[pyclass(frozen, name = "Members")]
+pub(crate) struct PyMembers {
+    inner: Members,
+}
+
+#[pymethods]
+impl PyMembers {
+    /// Of TOML text.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: String) -> PyResult<Self> {
+        let inner = py.detach(|| Members::parse(&text)).map_err(raised)?;
+        Ok(Self { inner })
+    }
+
+    /// Of a file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let inner = py.detach(|| Members::read(&path)).map_err(raised)?;
+        Ok(Self { inner })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// The problem with one run, that of a member.
+    fn problem(&self, py: Python<'_>, member: usize) -> PyResult<PyProblem> {
+        let inner = py.detach(|| self.inner.problem(member)).map_err(raised)?;
+        Ok(PyProblem { inner: Arc::new(inner) })
     }
 }
 

@@ -7,8 +7,11 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use nsm::model::{State, Stepper, Tolerance, check_start};
-use nsm_problem::Subject;
+use nsm::constraints::multibody::Mechanism;
+use nsm::geom::{Mat3, Pose, Vec3};
+use nsm::model::{State, Stepper, System, Tolerance, check_start};
+use nsm::vi::rigid::{BodyState, RigidState, RigidWorld};
+use nsm_problem::{Layout, Run, Subject};
 use numpy::PyArray1;
 use pyo3::create_exception;
 use pyo3::exceptions::PyRuntimeError;
@@ -26,12 +29,14 @@ create_exception!(
 /// What can be asked of the thread.
 enum Order {
     Step(usize),
-    Set(f64, Vec<f64>, Vec<f64>),
+    /// Time, and positions and velocities, or poses and momenta of bodies.
+    Set(f64, Vec<f64>),
 }
 
-/// What it answers: the state, how many steps were taken, and why not all.
+/// What it answers: the state as numbers, how many events there were, and why not all steps were taken.
 struct Answer {
-    state: State,
+    t: f64,
+    row: Vec<f64>,
     events: usize,
     failure: Option<String>,
 }
@@ -41,10 +46,120 @@ struct Answer {
 pub(crate) struct Simulation {
     orders: Mutex<Option<Sender<Order>>>,
     answers: Mutex<Receiver<Answer>>,
-    last: Mutex<(State, usize)>,
+    last: Mutex<(f64, Vec<f64>, usize)>,
     names: Vec<String>,
+    bodies: bool,
     step: f64,
     worker: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A stepper with how its states are read, written and begun anew.
+struct Binding<'a, S> {
+    stepper: Box<dyn Stepper<State = S> + 'a>,
+    state: S,
+    step: f64,
+    time: fn(&mut S) -> &mut f64,
+    row: Box<dyn Fn(&S) -> Vec<f64> + 'a>,
+    #[allow(clippy::type_complexity)] // what it says
+    begin: Box<dyn Fn(f64, &[f64]) -> Result<(Box<dyn Stepper<State = S> + 'a>, S), String> + 'a>,
+}
+
+impl<S: Clone> Binding<'_, S> {
+    /// Takes orders until there are none any more.
+    fn serve(mut self, taken: &Receiver<Order>, answering: &Sender<Answer>) {
+        for order in taken {
+            let (mut events, mut failure) = (0, None);
+            match order {
+                Order::Set(t, row) => match (self.begin)(t, &row) {
+                    Ok(fresh) => (self.stepper, self.state) = fresh,
+                    Err(message) => failure = Some(message),
+                },
+                Order::Step(count) => {
+                    let t = *(self.time)(&mut self.state);
+                    for k in 0..count {
+                        match self.stepper.step(&mut self.state) {
+                            // t = t0 + n h: sums of steps would gather rounding.
+                            Ok(_) => *(self.time)(&mut self.state) = t + (k + 1) as f64 * self.step,
+                            Err(error) => {
+                                let at = *(self.time)(&mut self.state);
+                                failure = Some(format!("t = {at}: {error}"));
+                                break;
+                            }
+                        }
+                        events += self.stepper.events().iter().count();
+                    }
+                }
+            }
+            let (t, row) = (*(self.time)(&mut self.state), (self.row)(&self.state));
+            if answering.send(Answer { t, row, events, failure }).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// A system in coordinates.
+fn bind_system<'a>(
+    run: &'a Run,
+    system: &'a System,
+    mechanism: Option<&'a Mechanism>,
+    start: &State,
+) -> Result<Binding<'a, State>, String> {
+    let bind =
+        move |state: &State| run.stepper(system, state, mechanism).map_err(|e| e.to_string());
+    let begin = move |t: f64, row: &[f64]| {
+        let (q, v) = row.split_at(row.len() / 2);
+        let mut state = State::new(system, q, v).map_err(|e| e.to_string())?;
+        state.t = t;
+        check_start(system, &state, Tolerance::default()).map_err(|e| e.to_string())?;
+        Ok((bind(&state)?, state))
+    };
+    Ok(Binding {
+        stepper: bind(start)?,
+        state: start.clone(),
+        step: run.step,
+        time: |state| &mut state.t,
+        row: Box::new(|state| [&state.q[..], &state.v[..], &state.p[..]].concat()),
+        begin: Box::new(begin),
+    })
+}
+
+/// Free bodies.
+fn bind_bodies<'a>(
+    run: &'a Run,
+    world: &'a RigidWorld,
+    start: &RigidState,
+) -> Result<Binding<'a, RigidState>, String> {
+    let bind = move |state: &RigidState| {
+        run.method.bind_bodies(world, state, run.step).map_err(|e| e.to_string())
+    };
+    let begin = move |t: f64, row: &[f64]| {
+        let body = |r: &[f64]| {
+            let pose =
+                Pose { x: Vec3::from_column_slice(&r[..3]), rot: Mat3::from_row_slice(&r[3..12]) };
+            BodyState::new(
+                pose,
+                Vec3::from_column_slice(&r[12..15]),
+                Vec3::from_column_slice(&r[15..18]),
+            )
+        };
+        let mut state = RigidState::new(row.chunks_exact(18).map(body));
+        state.t = t;
+        Ok((bind(&state)?, state))
+    };
+    let row = move |state: &RigidState| {
+        let mut row = Vec::new();
+        world.row(state, &mut row);
+        row
+    };
+    Ok(Binding {
+        stepper: bind(start)?,
+        state: start.clone(),
+        step: run.step,
+        time: |state| &mut state.t,
+        row: Box::new(row),
+        begin: Box::new(begin),
+    })
 }
 
 #[pymethods]
@@ -53,72 +168,50 @@ impl Simulation {
     #[new]
     fn new(problem: PyRef<'_, PyProblem>, index: usize) -> PyResult<Self> {
         let run = problem.run(index)?.clone();
-        let subject = problem.inner.subject_of(&run.name);
-        let (names, start) = match subject {
+        let (names, bodies, t, row) = match problem.inner.subject_of(&run.name) {
             Subject::Coordinates { system, start } | Subject::Mechanism { system, start, .. } => {
-                (system.names().to_vec(), start.clone())
+                let row = [&start.q[..], &start.v[..], &start.p[..]].concat();
+                (system.names().to_vec(), false, start.t, row)
             }
-            Subject::Rigid { .. } => {
-                let message = "free rigid bodies are run as a whole: use `nsm.run`, or a joint makes them a mechanism";
-                return Err(ProblemError::new_err(message));
+            Subject::Rigid { world, start, .. } => {
+                if !run.method.facts.bodies {
+                    let message = format!(
+                        "`{}` moves free bodies as a whole run only: take `lgvci` for steps one by one, or a joint makes them a mechanism",
+                        run.method.name()
+                    );
+                    return Err(ProblemError::new_err(message));
+                }
+                let mut row = Vec::new();
+                world.row(start, &mut row);
+                (Layout::<RigidState>::columns(world), true, start.t, row)
             }
         };
         let (orders, taken) = channel::<Order>();
         let (answering, answers) = channel::<Answer>();
         let (ready, bound) = channel::<Result<(), String>>();
-        let (problem, step, first) = (problem.inner.clone(), run.step, start.clone());
+        let (problem, step) = (problem.inner.clone(), run.step);
         let worker = std::thread::spawn(move || {
-            let (system, mechanism) = match problem.subject_of(&run.name) {
-                Subject::Coordinates { system, .. } => (system, None),
-                Subject::Mechanism { system, mechanism, .. } => (system, Some(&**mechanism)),
-                Subject::Rigid { .. } => return,
-            };
-            let mut stepper = match run.stepper(system, &first, mechanism) {
-                Ok(stepper) => stepper,
-                Err(error) => {
-                    let _ = ready.send(Err(error.to_string()));
-                    return;
+            let served = match problem.subject_of(&run.name) {
+                Subject::Rigid { world, start, .. } => {
+                    bind_bodies(&run, world, start).map(|bound| {
+                        let _ = ready.send(Ok(()));
+                        bound.serve(&taken, &answering);
+                    })
+                }
+                Subject::Coordinates { system, start } => bind_system(&run, system, None, start)
+                    .map(|bound| {
+                        let _ = ready.send(Ok(()));
+                        bound.serve(&taken, &answering);
+                    }),
+                Subject::Mechanism { system, mechanism, start, .. } => {
+                    bind_system(&run, system, Some(mechanism), start).map(|bound| {
+                        let _ = ready.send(Ok(()));
+                        bound.serve(&taken, &answering);
+                    })
                 }
             };
-            let _ = ready.send(Ok(()));
-            let mut state = first;
-            for order in taken {
-                let mut answer = Answer { state: state.clone(), events: 0, failure: None };
-                match order {
-                    Order::Set(t, q, v) => {
-                        let made = State::new(system, &q, &v).and_then(|mut state| {
-                            state.t = t;
-                            check_start(system, &state, Tolerance::default()).map(|()| state)
-                        });
-                        let bound = made.map_err(|e| e.to_string()).and_then(|state| {
-                            let stepper = run.stepper(system, &state, mechanism);
-                            stepper.map(|s| (s, state)).map_err(|e| e.to_string())
-                        });
-                        match bound {
-                            Ok(fresh) => (stepper, state) = fresh,
-                            Err(message) => answer.failure = Some(message),
-                        }
-                    }
-                    Order::Step(count) => {
-                        let t = state.t;
-                        for k in 0..count {
-                            match stepper.step(&mut state) {
-                                // t = t0 + n h: sums of steps would gather rounding.
-                                Ok(_) => state.t = t + (k + 1) as f64 * run.step,
-                                Err(error) => {
-                                    let at = state.t;
-                                    answer.failure = Some(format!("t = {at}: {error}"));
-                                    break;
-                                }
-                            }
-                            answer.events += stepper.events().iter().count();
-                        }
-                    }
-                }
-                answer.state = state.clone();
-                if answering.send(answer).is_err() {
-                    return;
-                }
+            if let Err(message) = served {
+                let _ = ready.send(Err(message));
             }
         });
         match bound.recv() {
@@ -129,8 +222,9 @@ impl Simulation {
         Ok(Self {
             orders: Mutex::new(Some(orders)),
             answers: Mutex::new(answers),
-            last: Mutex::new((start, 0)),
+            last: Mutex::new((t, row, 0)),
             names,
+            bodies,
             step,
             worker: Mutex::new(Some(worker)),
         })
@@ -149,47 +243,42 @@ impl Simulation {
         Ok(())
     }
 
-    /// Goes on from another state.
-    fn set(&self, py: Python<'_>, t: f64, q: Vec<f64>, v: Vec<f64>) -> PyResult<()> {
-        let n = self.names.len();
-        if q.len() != n || v.len() != n {
+    /// Goes on from another state: positions and velocities, or the rows of bodies.
+    fn set(&self, py: Python<'_>, t: f64, row: Vec<f64>) -> PyResult<()> {
+        let due = if self.bodies { self.names.len() } else { 2 * self.names.len() };
+        if row.len() != due {
             return Err(ProblemError::new_err(format!(
-                "{} positions and {} velocities for {} coordinates",
-                q.len(),
-                v.len(),
-                n
+                "{} numbers for a state of {due}",
+                row.len()
             )));
         }
-        if q.iter().chain(&v).chain([&t]).any(|x| !x.is_finite()) {
+        if row.iter().chain([&t]).any(|x| !x.is_finite()) {
             return Err(ProblemError::new_err("a state is made of finite numbers"));
         }
-        self.order(py, Order::Set(t, q, v))
+        self.order(py, Order::Set(t, row))
     }
 
     #[getter]
     fn t(&self) -> f64 {
-        locked(&self.last).0.t
+        locked(&self.last).0
     }
 
+    /// The numbers of the state: positions, velocities and momenta, or poses and momenta of bodies.
     #[getter]
-    fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &locked(&self.last).0.q)
+    fn row<'py>(&self, py: Python<'py>) -> pyo3::Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &locked(&self.last).1)
     }
 
+    /// Whether the state is that of free bodies.
     #[getter]
-    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &locked(&self.last).0.v)
-    }
-
-    #[getter]
-    fn p<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &locked(&self.last).0.p)
+    fn bodies(&self) -> bool {
+        self.bodies
     }
 
     /// Events since the beginning.
     #[getter]
     fn events(&self) -> usize {
-        locked(&self.last).1
+        locked(&self.last).2
     }
 
     #[getter]
@@ -214,8 +303,8 @@ impl Simulation {
             return Err(StepError::new_err("the simulation has ended"));
         };
         let mut last = locked(&self.last);
-        last.0 = answer.state;
-        last.1 += answer.events;
+        (last.0, last.1) = (answer.t, answer.row);
+        last.2 += answer.events;
         answer.failure.map_or(Ok(()), |message| Err(StepError::new_err(message)))
     }
 }

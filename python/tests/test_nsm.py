@@ -140,6 +140,28 @@ def test_worlds_of_bodies_and_joints():
     assert abs(sim.state["arm.x"] - r["arm.x"][-1]) == 0
 
 
+def test_free_bodies_step_by_step_are_those_of_a_run():
+    world = nsm.World(gravity=[0, 0, -9.81], restitution=0.5, friction=0.3)
+    world.body("box", mass=1, shape={"box": [0.4, 0.3, 0.2]}, position=[0, 0, 0.5], velocity=[1, 0, 0]).plane("floor")
+    r = world.run(step=0.01, end=1.0)
+    sim = world.simulate(step=0.01).step(30).step(70)
+    assert sim.t == r.t[-1] and sim.events == len(r.event_times) > 0
+    assert np.array_equal(sim.bodies["box"]["position"], r.bodies["box"].position[-1])
+    assert np.array_equal(sim.bodies["box"]["rotation"], r.bodies["box"].rotation[-1])
+    assert sim.state["box_px"] == r["box_px"][-1]
+    # Thrown up anew: 10 m/s, after 0.1 s.
+    sim.set(bodies={"box": {"position": [0, 0, 5], "momentum": [0, 0, 10]}}, t=0.0).step(10)
+    assert abs(sim.bodies["box"]["position"][2] - (5 + 1 - 0.5 * 9.81 * 0.01)) < 1e-9
+    with pytest.raises(AttributeError, match="bodies"):
+        sim.q
+    with pytest.raises(KeyError, match="known: box"):
+        sim.set(bodies={"bax": {}})
+    with pytest.raises(TypeError, match="bodies"):
+        sim.set(q=[1], v=[1])
+    with pytest.raises(nsm.ProblemError, match="lgvci"):
+        world.simulate(step=0.01, method="moreau-jean")
+
+
 def test_errors_keep_the_key_and_name_what_would_be_right():
     with pytest.raises(nsm.ProblemError, match="did you mean `potential`") as caught:
         nsm.run(BALL.replace("potential ", "potental "))

@@ -25,6 +25,26 @@ pub(crate) struct Varied<'t> {
     own: bool,
 }
 
+impl Varied<'_> {
+    pub(crate) fn path(&self) -> &str {
+        self.path
+    }
+}
+
+/// Evenly spaced values, both ends included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    from: f64,
+    to: f64,
+    count: usize,
+}
+
+impl Spread {
+    pub(crate) fn at(self, k: usize) -> f64 {
+        self.from + (self.to - self.from) * k as f64 / (self.count.max(2) - 1) as f64
+    }
+}
+
 /// What varies in a run, all lists of the same length; empty if nothing does.
 ///
 /// `ranges` holds what [`written_ranges`] made of the same file.
@@ -78,7 +98,7 @@ pub(crate) fn values(varied: &[Varied<'_>], k: usize) -> Vec<(String, Setting)> 
 }
 
 /// Numbers and lists of them; anything else as it is written.
-fn setting(value: &DeValue<'_>) -> Setting {
+pub(crate) fn setting(value: &DeValue<'_>) -> Setting {
     let number = |text: &str| Setting::Number(text.parse().unwrap_or(f64::NAN));
     match value {
         DeValue::Float(x) => number(x.as_str()),
@@ -135,9 +155,9 @@ pub(crate) fn written_ranges(root: &DeTable<'_>) -> Vec<String> {
     varied
         .filter_map(|(_, v)| v.get_ref().as_table().map(|range| (v.span(), range)))
         .map(|(span, range)| match spread(range) {
-            Ok((from, to, count)) => {
-                let at = |k: usize| from + (to - from) * k as f64 / (count.max(2) - 1) as f64;
-                let list: Vec<String> = (0..count).map(|k| format!("{:?}", at(k))).collect();
+            Ok(spread) => {
+                let list: Vec<String> =
+                    (0..spread.count).map(|k| format!("{:?}", spread.at(k))).collect();
                 format!("\"{}\" = [{}]", span.start, list.join(", "))
             }
             Err(_) => format!("\"{}\" = []", span.start),
@@ -162,7 +182,7 @@ fn written<'t>(
 }
 
 /// `{ from = a, to = b, count = n }`: evenly spaced, both ends included.
-fn spread(range: &DeTable<'_>) -> Result<(f64, f64, usize), String> {
+pub(crate) fn spread(range: &DeTable<'_>) -> Result<Spread, String> {
     if let Some((key, _)) =
         range.iter().find(|(k, _)| !["from", "to", "count"].contains(&k.get_ref().as_ref()))
     {
@@ -184,7 +204,7 @@ fn spread(range: &DeTable<'_>) -> Result<(f64, f64, usize), String> {
         return Err(format!("`count` of the range is {count}: a whole number from 1 to 999999"));
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small whole number
-    Ok((number("from")?, number("to")?, count as usize))
+    Ok(Spread { from: number("from")?, to: number("to")?, count: count as usize })
 }
 
 /// Whether a path is one of the run's own keys; if not, that it leads somewhere in the file.

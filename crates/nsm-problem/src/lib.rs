@@ -47,6 +47,7 @@ mod inherit;
 mod joint;
 mod lines;
 mod lookup;
+mod members;
 mod method;
 mod motion;
 mod multibody;
@@ -60,6 +61,7 @@ mod repeat;
 mod result;
 mod rewrite;
 mod rigid;
+mod row;
 mod run;
 mod start_velocity;
 mod state;
@@ -73,12 +75,15 @@ pub use expect::{Expectation, Verdict};
 pub use figure::Panel;
 pub use film::FRAMES;
 pub use lookup::lookup;
+pub use members::{Group, Members};
 pub use method::{
     Bound, Facts, Integrator, METHODS, Method, Misfit, Recommendation, markdown, recommend,
 };
 pub use picture::Picture;
+pub use read::Format;
 pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
 pub use result::{Carried, Load, RunResult, Setting};
+pub use row::{Cell, Kind, Row};
 pub use run::{EVENT_RECORDS, Run};
 pub use state::{BodyState, Coordinates, Named, StateRecord, Turning};
 pub use status::{Origin, Status};
@@ -87,12 +92,13 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use account::Account;
+use members::{Alone, Only};
 use nsm_constraints::multibody::{Mechanism, NodeId};
 use nsm_geom::{Plane, Shape};
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, Warning, run_steps};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
 use parts::Parts;
-use read::{read_output, read_picture, read_runs, read_subject, text_of};
+use read::{prepared, read_output, read_picture, read_runs, read_subject, text_of};
 use reader::{Reader, Source};
 use record::Recorder;
 use toml::de::DeTable;
@@ -114,6 +120,8 @@ pub struct Problem {
     pub expectations: Vec<Expectation>,
     /// What to draw of several runs together.
     pub figures: Vec<Panel>,
+    /// The files to write besides CSV.
+    pub formats: Vec<Format>,
     /// What was mended in reading, and ought to be known.
     pub notes: Vec<String>,
 }
@@ -172,7 +180,7 @@ impl Problem {
         let unreadable = |e| place.error(format!("the file cannot be read: {e}")).in_file(&file);
         let text = text_of(path).map_err(unreadable)?;
         let model = Self::read_model(path, &text).map_err(|e| e.in_file(&file))?;
-        Self::build(&text, model.as_deref()).map_err(|e| e.in_file(&file))
+        Self::build(&text, model.as_deref(), None).map_err(|e| e.in_file(&file))
     }
 
     /// The text of the file that this one is `like`.
@@ -204,23 +212,16 @@ impl Problem {
     /// # Errors
     /// As for [`Problem::read`], without the file; a text cannot be `like` another file.
     pub fn parse(text: &str) -> Result<Self, ProblemError> {
-        Self::build(text, None)
+        Self::build(text, None, None)
     }
 
-    fn build(text: &str, model: Option<&str>) -> Result<Self, ProblemError> {
-        let mut table = parse_table(text)?;
-        let model = model.map(parse_table).transpose()?;
-        if let Some(model) = &model {
-            inherit::complete(table.get_mut(), model.get_ref());
-        }
+    /// Reads the text, or what is left of it for one member of a family.
+    fn build(text: &str, model: Option<&str>, only: Option<Only>) -> Result<Self, ProblemError> {
         let notes = RefCell::default();
         let source = Source { text, notes: &notes };
-        let parameters = {
-            let reader = Reader::new(source, table.get_ref(), "", 0);
-            coordinates::read_parameters(&reader)?
-        };
-        repeat::expand(table.get_mut(), source, &parameters)?;
-        let root = table.get_ref();
+        let table = prepared(source, model)?;
+        let alone = only.map(|only| Alone::new(source, table.get_ref(), only)).transpose()?;
+        let root = alone.as_ref().map_or(table.get_ref(), |alone| &alone.root);
         let reader = Reader::new(source, root, "", 0);
         if reader.has("like") && model.is_none() {
             return Err(reader
@@ -231,22 +232,35 @@ impl Problem {
         let origin = reader.text("source")?.unwrap_or_default().to_owned();
         let subject = read_subject(&reader)?;
         let picture = read_picture(&reader)?;
-        let mut runs = read_runs(source, root, &reader, &subject)?;
-        let event_records = read_output(&reader)?;
+        let mut runs = match &alone {
+            None => read_runs(source, root, &reader, &subject)?,
+            Some(alone) => vec![alone.run(&reader, &subject)?],
+        };
+        let (event_records, formats) = read_output(&reader)?;
         for run in &mut runs {
             run.event_records = event_records;
         }
         let mut expectations = Vec::new();
-        for table in reader.tables("expect")? {
+        for table in reader.tables("expect")?.into_iter().filter(|_| only.is_none()) {
             expectations.push(Expectation::read(&table, &runs)?);
         }
         let mut figures = Vec::new();
-        for table in reader.tables("figure")? {
+        for table in reader.tables("figure")?.into_iter().filter(|_| only.is_none()) {
             figures.push(Panel::read(&table, &runs)?);
         }
         reader.finish()?;
         let notes = notes.take();
-        Ok(Self { title, source: origin, subject, picture, runs, expectations, figures, notes })
+        Ok(Self {
+            title,
+            source: origin,
+            subject,
+            picture,
+            runs,
+            expectations,
+            figures,
+            formats,
+            notes,
+        })
     }
 
     /// Time of the initial state.

@@ -4,13 +4,14 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use nsm_formula::nearest;
 use nsm_model::{ContactLaw, State, System};
 use toml::de::DeTable;
 
 use crate::reader::{Reader, Source};
 use crate::{
-    Contacts, EVENT_RECORDS, Picture, ProblemError, Run, Subject, coordinates, family, multibody,
-    parse_table, rigid,
+    Contacts, EVENT_RECORDS, Picture, ProblemError, Run, Subject, coordinates, family, inherit,
+    multibody, parse_table, repeat, rigid,
 };
 
 /// Longest problem file, in bytes.
@@ -25,6 +26,23 @@ pub(crate) fn text_of(path: &Path) -> io::Result<String> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(text)
+}
+
+/// The tables of a file: completed by those of the file that it is like, copies made.
+pub(crate) fn prepared<'t>(
+    source: Source<'t>,
+    model: Option<&'t str>,
+) -> Result<toml::Spanned<DeTable<'t>>, ProblemError> {
+    let mut table = parse_table(source.text)?;
+    if let Some(model) = model {
+        inherit::complete(table.get_mut(), parse_table(model)?.get_ref());
+    }
+    let parameters = {
+        let reader = Reader::new(source, table.get_ref(), "", 0);
+        coordinates::read_parameters(&reader)?
+    };
+    repeat::expand(table.get_mut(), source, &parameters)?;
+    Ok(table)
 }
 
 pub(crate) fn read_subject(reader: &Reader<'_>) -> Result<Subject, ProblemError> {
@@ -115,16 +133,52 @@ pub(crate) fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, Probl
     Picture::read(&table, &scope).map(Some)
 }
 
-/// Reads `[output]`: how many events are kept in full.
-pub(crate) fn read_output(reader: &Reader<'_>) -> Result<usize, ProblemError> {
-    let Some(table) = reader.table("output")? else { return Ok(EVENT_RECORDS) };
+/// A form in which the files of a run are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values, written while the run goes on: these are always made.
+    Csv,
+    /// An archive of NumPy.
+    Npz,
+    /// Apache Parquet, for data frames.
+    Parquet,
+    /// VTK's surfaces, one file per recorded instant, for ParaView.
+    Vtk,
+}
+
+impl Format {
+    /// All of them, by the names that files and command lines use.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("csv", Self::Csv), ("npz", Self::Npz), ("parquet", Self::Parquet), ("vtk", Self::Vtk)];
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words = Self::ALL.map(|(word, _)| word);
+        let found = Self::ALL.iter().find(|(word, _)| *word == text).map(|(_, format)| *format);
+        found.ok_or_else(|| match nearest(text, words) {
+            Some(near) => format!("there is no format `{text}`; did you mean `{near}`?"),
+            None => format!("there is no format `{text}`; known: {}", words.join(", ")),
+        })
+    }
+}
+
+/// Reads `[output]`: how many events are kept in full, and which files are written.
+pub(crate) fn read_output(reader: &Reader<'_>) -> Result<(usize, Vec<Format>), ProblemError> {
+    let Some(table) = reader.table("output")? else { return Ok((EVENT_RECORDS, Vec::new())) };
     let events = if table.is_text("events") {
         table.choice("events", &[("all", usize::MAX)])?
     } else {
         table.count("events")?
     };
+    let mut formats = Vec::new();
+    for text in table.texts("formats")?.unwrap_or_default() {
+        formats.push(text.parse().map_err(|e: String| table.place_of("formats").error(e))?);
+    }
     table.finish()?;
-    Ok(events.unwrap_or(EVENT_RECORDS))
+    Ok((events.unwrap_or(EVENT_RECORDS), formats))
 }
 
 /// Reads the runs, those that vary as a family each.

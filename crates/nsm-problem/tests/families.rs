@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use nsm_problem::{Problem, RunResult, Watch};
+use nsm_problem::{Cell, Members, Problem, RunResult, Watch};
 use rayon::prelude::*;
 
 const POGO: &str = r#"
@@ -377,4 +377,54 @@ fn bodies_are_reached_by_name_and_joints_are_tracked() {
     let unknown = text.replace("body.rod.mass", "body.rood.mass");
     let found = Problem::parse(&unknown).unwrap_err().to_string();
     assert!(found.contains("did you mean `body.rod.mass`?"), "{found}");
+}
+
+#[test]
+fn a_member_built_alone_is_the_one_among_all() {
+    let problem = with("[[expect]]\ncheck = \"energy.max < 1e9\"\n");
+    let members = Members::parse(POGO).unwrap();
+    assert_eq!(members.len(), problem.runs.len());
+    let names: Vec<&str> = members.groups().iter().map(|g| g.name.as_str()).collect();
+    assert_eq!(names, ["heights", "h-0.05", "one"]);
+    assert_eq!(members.groups()[0].varied, ["start.q[0]", "start.q[1]"]);
+    for (i, run) in problem.runs.iter().enumerate() {
+        let alone = members.problem(i).unwrap();
+        assert_eq!((alone.runs.len(), &alone.runs[0].name), (1, &run.name));
+        assert_eq!((&alone.runs[0].varied, &alone.runs[0].family), (&run.varied, &run.family));
+        let one = alone.execute(&alone.runs[0], None, Watch::default()).unwrap();
+        let other = problem.execute(run, None, Watch::default()).unwrap();
+        assert_eq!(
+            (&one.ledger, &one.recording),
+            (&other.ledger, &other.recording),
+            "{}",
+            run.name
+        );
+    }
+    assert_eq!(
+        members.inputs(3),
+        [("start.q[0]".into(), Cell::Number(9.0)), ("start.q[1]".into(), Cell::Number(4.0))]
+    );
+    assert!(members.problem(7).unwrap_err().to_string().contains("7 runs"));
+    assert_ne!(
+        members.fingerprint(),
+        Members::parse(&POGO.replace("9.8213", "9.81")).unwrap().fingerprint()
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_member_is_said_of_its_own_line() {
+    let text = POGO.replace("[1, 2, 3, 4]", "[\n1, # a comment, with a comma\n\"two\",\n\n3, -4]");
+    let members = Members::parse(&text).unwrap();
+    assert!(members.problem(0).is_ok() && members.problem(2).is_ok());
+    let whole = Problem::parse(&text).unwrap_err();
+    let alone = members.problem(1).unwrap_err();
+    assert_eq!((alone.line, &alone.message), (whole.line, &whole.message));
+    // A mistake behind the list stands where it stood.
+    let broken = text.replace("windows = 4", "widows = 4");
+    let members = Members::parse(&broken).unwrap();
+    let line = broken.lines().position(|l| l.starts_with("widows")).unwrap() + 1;
+    assert_eq!(members.problem(6).unwrap_err().line, Some(line));
+    // What concerns the family as a whole is said at once.
+    let unequal = POGO.replace("[1, 2, 3, 4]", "[1, 2, 3]");
+    assert!(Members::parse(&unequal).unwrap_err().to_string().contains("equal length"));
 }

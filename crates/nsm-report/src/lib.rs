@@ -30,6 +30,7 @@
 
 pub mod comparison;
 pub mod description;
+pub mod formats;
 pub mod page;
 pub mod plot;
 pub mod runs;

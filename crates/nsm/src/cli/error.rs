@@ -72,6 +72,84 @@ pub enum Error {
         /// The run.
         name: String,
     },
+    /// Ctrl-C in a sweep.
+    #[error(
+        "the sweep of `{name}` was interrupted; rows of members that were done are kept, `--resume` makes the others"
+    )]
+    InterruptedSweep {
+        /// The family.
+        name: String,
+    },
+    /// Members that failed; their rows say why.
+    #[error("{failed} member(s) failed, the first at {name}: {why}; the table has a row for each")]
+    FailedMembers {
+        /// How many.
+        failed: usize,
+        /// The first of them.
+        name: String,
+        /// Why it failed.
+        why: String,
+    },
+    /// A column of a sweep that cannot be filled.
+    #[error("{why}")]
+    Column {
+        /// Which, and why.
+        why: String,
+    },
+    /// Another process writes the table.
+    #[error("{} is being written by another process", path.display())]
+    BusySweep {
+        /// The table.
+        path: PathBuf,
+    },
+    /// Rows of an earlier sweep.
+    #[error("{} holds rows of an earlier sweep: go on with `--resume`, or discard them with `--restart`", path.display())]
+    StartedSweep {
+        /// The table.
+        path: PathBuf,
+    },
+    /// Rows of another problem.
+    #[error("{} holds rows of another problem or other columns: the file has changed since; sweep it anew with `--restart`", path.display())]
+    ChangedSweep {
+        /// The table.
+        path: PathBuf,
+    },
+    /// Nothing to merge.
+    #[error("there are no parts of `{name}` in {}: make them with `nsm sweep FILE --part I/N`", folder.display())]
+    NoParts {
+        /// The family.
+        name: String,
+        /// Where they were looked for.
+        folder: PathBuf,
+    },
+    /// Parts that do not cover the family.
+    #[error(
+        "{count} member(s) of `{name}` are missing, first {first}: sweep the other parts, finish stopped ones with `--resume`, or merge what is there with `--partial`"
+    )]
+    MissingMembers {
+        /// The family.
+        name: String,
+        /// How many.
+        count: usize,
+        /// The first of them.
+        first: String,
+    },
+    /// Parts of two divisions.
+    #[error("member {member} of `{name}` is in two parts in {}: parts of different N lie there; remove those that are not meant", folder.display())]
+    TwiceMade {
+        /// The family.
+        name: String,
+        /// The member.
+        member: usize,
+        /// Where the parts are.
+        folder: PathBuf,
+    },
+    /// A table in a form for pictures.
+    #[error("the rows of a sweep are a table: `--format` is csv, parquet, or both")]
+    NoTable,
+    /// Built without Parquet.
+    #[error("this `nsm` was built without Parquet: build it with the feature `parquet`")]
+    NoParquet,
     /// No method takes part in a comparison.
     #[error("none of the methods fits the problem")]
     NothingFits,

@@ -4,11 +4,15 @@ pub mod check;
 pub mod compare;
 mod error;
 mod folder;
+pub mod formats;
 pub mod import;
 mod interrupt;
+pub mod merge;
 pub mod methods;
 pub mod new;
 pub mod run;
+pub mod sweep;
+mod sweep_table;
 
 pub use error::Error;
 
@@ -26,7 +30,8 @@ Examples:
   nsm methods ball.toml           which methods fit, and what each keeps
   nsm import robot.urdf > robot.toml
   nsm run ball.toml               a table here; tables, plots and an animation in out/ball
-  nsm compare ball.toml --methods gvi,hybrid,moreau-jean";
+  nsm compare ball.toml --methods gvi,hybrid,moreau-jean
+  nsm sweep ball.toml --part 3/64 --resume    a share of a family, one row per member";
 
 /// Simulates mechanical systems with hard contacts, impacts, joints and switching constraints.
 ///
@@ -45,6 +50,10 @@ enum Command {
     Run(run::Args),
     /// Set several integrators side by side on one problem: errors, orders, energy, time
     Compare(compare::Args),
+    /// Make the members of families one by one, a row of a table each; in parts, and resumed where it was stopped
+    Sweep(sweep::Args),
+    /// Put the parts of a sweep together
+    Merge(merge::Args),
     /// List the integrators: what each holds and keeps; with a file, which of them fit it and why others do not
     Methods(methods::Args),
     /// Read a problem file and say what was understood; integrate nothing
@@ -65,6 +74,8 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Methods(args) => methods::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Import(args) => import::run(&args),

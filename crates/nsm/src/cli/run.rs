@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use nsm_problem::{Problem, ProblemError, Run, RunResult, Verdict, Watch};
+use nsm_problem::{Format, Problem, ProblemError, Run, RunResult, Verdict, Watch};
 use nsm_report::{runs, table};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Error, folder, interrupt, save, say, warn};
+use super::{Error, folder, formats, interrupt, save, say, warn};
 
 /// What `nsm run` is asked.
 #[derive(clap::Args, Debug)]
@@ -23,6 +23,9 @@ pub struct Args {
     /// Folder for the tables, plots and the animation
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
+    /// Files to write besides the CSV tables: npz, parquet, vtk
+    #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
+    format: Vec<Format>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -70,6 +73,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
         say(&text)?;
     }
     saved?;
+    for result in &results {
+        for format in problem.formats.iter().chain(&args.format) {
+            formats::write(*format, &problem, result, &folder)?;
+        }
+    }
     conclude(&problem, &results, &verdicts)
 }
 
