@@ -255,7 +255,7 @@ fn tran_leok_statistics() {
 #[test]
 fn garcia_orden() {
     file("garcia-orden/two-particles", 10.0);
-    let ids = ["conserving", "no-projection", "projection", "long-run", "criterion", "order"];
+    let ids = ["conserving", "no-projection", "criterion", "order"];
     figures("garcia-orden", &ids.map(|id| (id, WHOLE)), FIGURE, "figures");
 }
 
@@ -287,16 +287,4 @@ fn patil_bruls() {
     for name in ["braid-equal", "braid-half", "cam", "pothole", "track"] {
         file(&format!("patil-bruls/{name}"), 6.0);
     }
-    let ids = [
-        "track-classical",
-        "track-nsga",
-        "track-interpolation-index2",
-        "track-interpolation",
-        "track-backward",
-        "braid-equal",
-        "braid-half",
-        "pothole",
-        "cam",
-    ];
-    figures("patil-bruls", &ids.map(|id| (id, WHOLE)), FIGURE, "figures");
 }

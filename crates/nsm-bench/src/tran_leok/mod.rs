@@ -1,7 +1,6 @@
 //! Tran and Leok, Lie group variational collision integrators for a class of hybrid systems: the four
 //! hybrid systems of section 7, every number stated about them, and what lies beyond.
 
-mod beyond;
 mod cases;
 mod energy;
 mod impacts;
