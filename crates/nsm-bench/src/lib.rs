@@ -14,7 +14,6 @@ pub use scenario::{Check, Effort, Expected, Findings, Scenario, ScenarioError, T
 /// All scenarios, in the order of the papers, then those with references from elsewhere.
 pub fn scenarios() -> Vec<Scenario> {
     [
-        kaufman_pai::scenarios(),
         tran_leok::scenarios(),
         leyendecker_marsden_ortiz::scenarios(),
         garcia_orden::scenarios(),

@@ -199,27 +199,6 @@ fn kaufman_pai() {
     file("kaufman-pai/oscillator", 20.0);
     file("kaufman-pai/pogo", 30.0);
     file("kaufman-pai/sphere", 20.0);
-    let ids = [
-        ("ball", 5.0),
-        ("ball-heights", WHOLE),
-        ("smooth-approach", WHOLE),
-        ("pogo-gvi", WHOLE),
-        ("pogo-hybrid", 40.0),
-        ("pogo-second-order", 20.0),
-        ("spheres-endpoint", WHOLE),
-        ("spheres-smooth", WHOLE),
-        ("spheres-leave", WHOLE),
-        ("spheres-mixed-endpoint", WHOLE),
-        ("spheres-mixed", WHOLE),
-        ("oscillator-endpoint", WHOLE),
-        ("oscillator-hybrid", WHOLE),
-        ("oscillator-gvi", WHOLE),
-        ("oscillator-linearised", WHOLE),
-        ("oscillator-midpoint", 6.0),
-        ("cradle", WHOLE),
-        ("cradle-repredict", WHOLE),
-    ];
-    figures("kaufman-pai", &ids, FIGURE, "figures");
 }
 
 #[test]
@@ -235,8 +214,6 @@ fn tran_leok() {
         ("energy-transfer", 10.0),
         ("energy", WHOLE),
         ("order", WHOLE),
-        ("ties", WHOLE),
-        ("restitution", WHOLE),
         ("centroid-iii", WHOLE),
     ];
     figures("tran-leok", &ids, FIGURE, "figures");
