@@ -66,7 +66,17 @@ pub trait Field: Send + Sync {
         None
     }
 
-    /// Whether the row is one on velocities, which is a row on positions only over the [chord](crate::chord) of a step.
+    /// What the row is over a step from `start` to `q`: its value there, unless it is one on velocities.
+    ///
+    /// A nonholonomic row $A(q)\\,v = 0$ is no function of a configuration that is to be zero, and its [`value`](Field::value) is zero everywhere. Over the chord of
+    /// a step it is: $g(q_0, q) = A\big(\tfrac12(q_0 + q)\big)\\,(q - q_0)$, with the discrete gradient $\bar\nabla g = A(\tfrac12(q_0 + q))$, and that is the discrete
+    /// Lagrange–d'Alembert principle \[Cortés & Martínez 2001\]: methods that hold $g(q_0, q_1) = 0$ by forces along $\bar\nabla g$ do no work, and those that take the
+    /// forces along $A(q_0)$ and $A(q_1)$ are reversible.
+    fn value_over(&self, _start: &[f64], q: &[f64], t: f64) -> f64 {
+        self.value(q, t)
+    }
+
+    /// Whether the row is one on velocities: a row on positions only [over a step](Field::value_over), and gradients are $A(q)$.
     fn is_nonholonomic(&self) -> bool {
         false
     }
@@ -119,6 +129,9 @@ macro_rules! behind_a_pointer {
             }
             fn affine(&self) -> Option<Affine> {
                 (**self).affine()
+            }
+            fn value_over(&self, start: &[f64], q: &[f64], t: f64) -> f64 {
+                (**self).value_over(start, q, t)
             }
             fn is_nonholonomic(&self) -> bool {
                 (**self).is_nonholonomic()

@@ -26,6 +26,8 @@ pub struct Rows {
     columns: Vec<usize>,
     /// Entries of $\sum_i w_i \nabla^2 g_i$, block after block, rows without curvature left out.
     hessian_entries: Vec<(usize, usize)>,
+    /// Rows on velocities.
+    rolling: Vec<usize>,
     /// Largest block: the scratch that [`Rows::curvatures`] and sums need.
     largest_block: usize,
 }
@@ -73,6 +75,7 @@ impl Rows {
             starts: vec![0],
             columns: Vec::new(),
             hessian_entries: Vec::new(),
+            rolling: Vec::new(),
             largest_block: 0,
         }
     }
@@ -117,6 +120,9 @@ impl Rows {
         if !field.is_affine() {
             self.hessian_entries
                 .extend(block.iter().flat_map(|&i| block.iter().map(move |&j| (i, j))));
+        }
+        if field.is_nonholonomic() {
+            self.rolling.push(self.fields.len());
         }
         self.names.push(name);
         self.extend_runs(run);
@@ -222,6 +228,19 @@ impl Rows {
                 Run::Rods(rows, rods) => rods::values(rods, q, &mut out[rows.clone()]),
             }
         }
+    }
+
+    /// Writes $g$ over a step from `start` to `q`: the values there, but for [rows on velocities](Field::value_over).
+    pub fn values_over(&self, start: &[f64], q: &[f64], t: f64, out: &mut [f64]) {
+        self.values(q, t, out);
+        for &i in &self.rolling {
+            out[i] = self.fields[i].value_over(start, q, t);
+        }
+    }
+
+    /// Rows on velocities, ascending.
+    pub fn rolling(&self) -> &[usize] {
+        &self.rolling
     }
 
     /// $g_i(q, t)$.

@@ -16,6 +16,8 @@ pub struct FormulaKinetic {
     momentum: Tape,
     momentum_by_position: Tape,
     matrix: Tape,
+    slope: Tape,
+    slope_by_position: Tape,
     gyroscopic: Tape,
     gyroscopic_by_position: Tape,
     gyroscopic_by_velocity: Tape,
@@ -81,11 +83,18 @@ impl FormulaKinetic {
                 by_position.push(graph.derivative(p, j));
             }
         }
+        let slope: Vec<Id> = (0..n).map(|i| graph.derivative(root, i)).collect();
+        let mut slope_by_position = Vec::with_capacity(n * n);
+        for &s in &slope {
+            for j in 0..n {
+                slope_by_position.push(graph.derivative(s, j));
+            }
+        }
         let velocity: Vec<Id> = (0..n).map(|j| graph.variable(n + j)).collect();
         let mut gyroscopic = Vec::with_capacity(n);
         for i in 0..n {
             // ∂T/∂q_i − Σ_j ∂p_i/∂q_j v_j
-            let mut sum = graph.derivative(root, i);
+            let mut sum = slope[i];
             for j in 0..n {
                 let turning = graph.binary(Binary::Multiply, by_position[i * n + j], velocity[j]);
                 sum = graph.binary(Binary::Subtract, sum, turning);
@@ -108,6 +117,8 @@ impl FormulaKinetic {
             momentum: Tape::compile(&graph, &momentum),
             momentum_by_position: Tape::compile(&graph, &by_position),
             matrix: Tape::compile(&graph, &matrix),
+            slope: Tape::compile(&graph, &slope),
+            slope_by_position: Tape::compile(&graph, &slope_by_position),
             gyroscopic: Tape::compile(&graph, &gyroscopic),
             gyroscopic_by_position: Tape::compile(&graph, &forces_by_position),
             gyroscopic_by_velocity: Tape::compile(&graph, &forces_by_velocity),
@@ -140,6 +151,14 @@ impl VariableMass for FormulaKinetic {
 
     fn matrix(&self, q: &[f64], out: &mut [f64]) {
         self.matrix.evaluate(|slot| q[slot], |i, x| out[i] = x);
+    }
+
+    fn slope(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.write(&self.slope, q, v, out);
+    }
+
+    fn slope_by_position(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.write(&self.slope_by_position, q, v, out);
     }
 
     fn gyroscopic(&self, q: &[f64], v: &[f64], out: &mut [f64]) {

@@ -1,6 +1,6 @@
-//! Formulas as nonholonomic rows: $A(q)\\,v = 0$, linear in the velocities, over the [chord](nsm_constraints::chord) of a step.
+//! Formulas as nonholonomic rows: $A(q)\\,v = 0$, linear in the velocities, over the chord of a step ([`Field::value_over`]).
 
-use nsm_constraints::{Field, chord};
+use nsm_constraints::Field;
 
 use super::graph::Graph;
 use super::tape::Tape;
@@ -77,19 +77,20 @@ impl Field for FormulaRolling {
         &self.coordinates
     }
 
-    fn value(&self, q: &[f64], _t: f64) -> f64 {
-        let moved = |start: &[f64]| {
-            let mut sum = 0.0;
-            self.coefficients.evaluate(
-                |slot| 0.5 * (start[slot] + q[slot]),
-                |i, a| {
-                    let c = self.coordinates[i];
-                    sum += a * (q[c] - start[c]);
-                },
-            );
-            sum
-        };
-        chord::from_start(moved).unwrap_or(0.0)
+    fn value(&self, _q: &[f64], _t: f64) -> f64 {
+        0.0
+    }
+
+    fn value_over(&self, start: &[f64], q: &[f64], _t: f64) -> f64 {
+        let mut sum = 0.0;
+        self.coefficients.evaluate(
+            |slot| 0.5 * (start[slot] + q[slot]),
+            |i, a| {
+                let c = self.coordinates[i];
+                sum += a * (q[c] - start[c]);
+            },
+        );
+        sum
     }
 
     /// $A(q)$: what forces act along, and what velocities are measured by.

@@ -1,5 +1,7 @@
 //! Where a system is and how it moves.
 
+use nsm_solvers::small::{self, cholesky};
+
 use crate::{System, SystemError};
 
 /// Time, positions, velocities and momenta; $p = M v$ wherever the mass is regular.
@@ -42,9 +44,23 @@ impl State {
     pub fn from_momentum(system: &System, q: &[f64], p: &[f64]) -> Result<Self, SystemError> {
         check(system, "position", q)?;
         check(system, "momentum", p)?;
-        system.require_constant_mass("a start from momenta")?;
         let mut v = vec![0.0; p.len()];
-        system.mass().solve(p, &mut v);
+        match system.variable_mass() {
+            None => system.mass().solve(p, &mut v),
+            Some(mass) => {
+                let (n, mut matrix) = (p.len(), vec![0.0; p.len() * p.len()]);
+                mass.matrix(q, &mut matrix);
+                v.copy_from_slice(p);
+                cholesky::factor(n, &mut matrix, small::tolerance(n))
+                    .and_then(|()| cholesky::solve(n, &matrix, &mut v))
+                    .map_err(|error| SystemError::DoesNotFit {
+                        method: "a start from momenta",
+                        why: format!(
+                            "the kinetic energy has a direction without inertia there: {error}"
+                        ),
+                    })?;
+            }
+        }
         let mode = start_mode(system, q, &v)?;
         Ok(Self { t: 0.0, q: q.to_vec(), v, p: p.to_vec(), mode })
     }

@@ -130,7 +130,7 @@ impl System {
         }
     }
 
-    /// A free system whose mass depends on the configuration; the generalized-α methods take it.
+    /// A free system whose mass depends on the configuration; the generalized-α methods and the variational integrator without contacts take it.
     ///
     /// Its [`mass`](System::mass) is zero, so that methods for constant masses refuse it.
     ///
@@ -229,8 +229,7 @@ impl System {
 
     /// The first row on velocities among the equalities, if there is one.
     pub fn nonholonomic(&self) -> Option<&str> {
-        let rows = &self.equalities;
-        (0..rows.len()).find(|&i| rows.field(i).is_nonholonomic()).map(|i| rows.name(i))
+        self.equalities.rolling().first().map(|&i| self.equalities.name(i))
     }
 
     /// Refuses rows on velocities for a method that takes equalities as functions of positions.
@@ -428,7 +427,7 @@ impl System {
             None => Ok(()),
             Some(_) => Err(SystemError::DoesNotFit {
                 method,
-                why: "its mass depends on the configuration; the generalized-α methods take it"
+                why: "its mass depends on the configuration; `vi` takes it, and where there are contacts `alpha-event` and `nsga`"
                     .into(),
             }),
         }

@@ -27,6 +27,12 @@ pub trait VariableMass: Send + Sync {
     /// Writes $M(q)$.
     fn matrix(&self, q: &[f64], out: &mut [f64]);
 
+    /// Writes $\partial T / \partial q$, the slope of the kinetic energy at constant $v$.
+    fn slope(&self, q: &[f64], v: &[f64], out: &mut [f64]);
+
+    /// Writes $\partial^2 T / \partial q^2$.
+    fn slope_by_position(&self, q: &[f64], v: &[f64], out: &mut [f64]);
+
     /// Writes the gyroscopic force $\partial T / \partial q - \dot M v$.
     fn gyroscopic(&self, q: &[f64], v: &[f64], out: &mut [f64]);
 
@@ -121,6 +127,31 @@ impl<E: KineticExpr> VariableMass for AutoKinetic<E> {
                 out[j * n + i] = entry;
             }
             v[i].eps1 = 0.0;
+        }
+    }
+
+    fn slope(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        let (mut q, v) = (self.lift::<Dual64>(q), self.lift::<Dual64>(v));
+        for i in 0..self.dimension {
+            q[i].eps = 1.0;
+            out[i] = self.energy(&q, &v).eps;
+            q[i].eps = 0.0;
+        }
+    }
+
+    fn slope_by_position(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        let n = self.dimension;
+        let (mut q, v) = (self.lift::<HyperDual64>(q), self.lift::<HyperDual64>(v));
+        for i in 0..n {
+            q[i].eps1 = 1.0;
+            for j in 0..=i {
+                q[j].eps2 = 1.0;
+                let entry = self.energy(&q, &v).eps1eps2;
+                q[j].eps2 = 0.0;
+                out[i * n + j] = entry;
+                out[j * n + i] = entry;
+            }
+            q[i].eps1 = 0.0;
         }
     }
 
@@ -233,6 +264,10 @@ mod tests {
         close(&matrix, &[m * w * w, 0.0, -2.0 * m * rr * w, 0.0]);
         polar.gyroscopic_by_velocity(&q, &v, &mut matrix);
         close(&matrix, &[0.0, 2.0 * m * r * w, -2.0 * m * r * w, -2.0 * m * r * rr]);
+        polar.slope(&q, &v, &mut f);
+        close(&f, &[m * r * w * w, 0.0]);
+        polar.slope_by_position(&q, &v, &mut matrix);
+        close(&matrix, &[m * w * w, 0.0, 0.0, 0.0]);
         polar.momentum_by_position(&q, &v, &mut matrix);
         close(&matrix, &[0.0, 0.0, 2.0 * m * r * w, 0.0]);
     }

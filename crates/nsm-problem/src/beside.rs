@@ -27,6 +27,10 @@ pub(super) fn read_coordinates(
             return Err(table.place_of(key).error(message));
         }
     }
+    if table.has("kinetic") {
+        let message = "a kinetic energy by formula belongs to a `[system]` alone: bodies have the constant mass of their directors, and `mass` gives that of coordinates beside them; a body whose mass varies is a particle or link written in coordinates as well";
+        return Err(table.place_of("kinetic").error(message));
+    }
     let names: Vec<String> =
         table.texts("coordinates")?.unwrap_or_default().into_iter().map(str::to_owned).collect();
     let n = names.len();

@@ -128,6 +128,14 @@ impl Contacts {
         Ok(())
     }
 
+    /// Whether the file says anything about contacts of bodies: what it says of stops alone, which are named here, does not count.
+    pub(crate) fn of_bodies(&self, stops: &[&str]) -> bool {
+        let stop = |name: &str| stops.contains(&name);
+        self.default.any()
+            || self.own.iter().any(|(name, _)| !stop(name))
+            || self.rules.iter().any(|rule| !rule.between.iter().any(|name| stop(name)))
+    }
+
     /// Takes over what was read of bodies and planes before.
     pub(crate) fn with_own(mut self, other: Self) -> Self {
         self.own.extend(other.own);

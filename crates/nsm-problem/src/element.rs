@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use nsm_constraints::Field;
 use nsm_constraints::multibody::{End, GaugeForce, LineElement, Mechanism, NodeId, Wrench};
-use nsm_formula::{FormulaForce, Scope};
+use nsm_formula::{FormulaField, FormulaForce, Scope};
 
 use super::motion::{Parameters, read_formula, read_table};
 use super::multibody::{end_named, name_of, node_named, refused};
@@ -70,7 +71,14 @@ pub(crate) fn read_spring(
             let message = "give `force` (the tension by `s` and `s_rate`), or `length`, `stiffness` and `damping`, not both";
             return Err(place.error(message));
         }
-        let law = tension(text, parameters, &place)?;
+        // A tension by the length alone is a potential; one by rate or time is a force.
+        let scope = scope_of_length(parameters, &place)?;
+        if let Ok(law) = FormulaField::new(text, &scope)
+            && !law.is_rheonomic()
+        {
+            return mechanism.add_elastic_line(&name, ends, at, Arc::new(law)).map_err(refuse);
+        }
+        let law = tension(text, &scope, &place)?;
         return mechanism.add_line_force(&name, ends, at, law).map_err(refuse);
     }
     if stiffness.is_none() && damping.is_none() {
@@ -82,17 +90,17 @@ pub(crate) fn read_spring(
     mechanism.add_spring(&name, ends, at, spring).map_err(refuse)
 }
 
+/// Formulas of the distance `s`.
+fn scope_of_length(parameters: &Parameters, place: &Place) -> Result<Scope, ProblemError> {
+    Scope::new(&["s".to_owned()], parameters).map_err(|e| place.error(e.message))
+}
+
 /// A tension pulls its ends together: it is a force against their distance.
-fn tension(
-    text: &str,
-    parameters: &Parameters,
-    place: &Place,
-) -> Result<Arc<FormulaForce>, ProblemError> {
-    let scope = Scope::new(&["s".to_owned()], parameters).map_err(|e| place.error(e.message))?;
+fn tension(text: &str, scope: &Scope, place: &Place) -> Result<Arc<FormulaForce>, ProblemError> {
     // As it is written first, so that a mistake is shown where it stands.
-    FormulaForce::of_rates(&[(0, text)], &scope).map_err(|e| place.formula(&e))?;
+    FormulaForce::of_rates(&[(0, text)], scope).map_err(|e| place.formula(&e))?;
     let pulled = format!("-({text})");
-    let law = FormulaForce::of_rates(&[(0, &pulled)], &scope).map_err(|e| place.formula(&e))?;
+    let law = FormulaForce::of_rates(&[(0, &pulled)], scope).map_err(|e| place.formula(&e))?;
     Ok(Arc::new(law))
 }
 

@@ -88,6 +88,12 @@ pub(crate) fn read_joints(
         let known = TYPES.map(|(word, _)| word).join(", ");
         let kind =
             table.require("type", table.choice("type", &TYPES)?, &format!("one of {known}"))?;
+        for key in ["friction", "tangential_restitution"] {
+            if table.has(key) {
+                let message = "joints and their stops do not rub: give `damping`, or a `torque` by a formula of the rate such as `\"-c*tanh(NAME_rate/0.01)\"`";
+                return Err(table.place_of(key).error(message));
+            }
+        }
         own.read_own(table, &name)?;
         if kind == Type::Gear {
             gears.push((name, i));

@@ -88,7 +88,7 @@ use std::path::Path;
 
 use account::Account;
 use nsm_constraints::multibody::{Mechanism, NodeId};
-use nsm_geom::Shape;
+use nsm_geom::{Plane, Shape};
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, Warning, run_steps};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
 use parts::Parts;
@@ -134,6 +134,8 @@ pub enum Subject {
         mechanism: Box<Mechanism>,
         /// Shapes of bodies that have one, to be drawn.
         shapes: Vec<(NodeId, Shape)>,
+        /// Planes that they may touch.
+        planes: Vec<Plane>,
         /// The mechanics, in the coordinates of the parts.
         system: Box<System>,
         /// The state at the start.

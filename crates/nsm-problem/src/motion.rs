@@ -1,9 +1,9 @@
 //! What follows time: formulas of `t` and tables, as fields of no coordinates.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use nsm_constraints::Field;
 use nsm_constraints::multibody::TimeTable;
+use nsm_constraints::{Field, integrate};
 use nsm_formula::{FormulaField, Scope};
 
 use super::ProblemError;
@@ -46,41 +46,63 @@ pub(crate) fn read_table(
     Ok(Some(Arc::new(table)))
 }
 
+/// Octaves of the time since the start of which integrals are kept, and the cells of each.
+const OCTAVES: usize = 48;
+const CELLS: usize = 256;
+
 /// $u(t) = \int_{t_0}^t \dot u$ of a rate that is given.
+///
+/// What lies before $t$ is kept: octave $k$ of $\tau = t - t_0$, from $2^{k-24}$ to its double, in equal cells. The integral up to a cell is formed once, from the
+/// cells before it, so that it does not depend on what was asked first, and an evaluation costs one cell however many kinks came before.
 pub(crate) struct Integral {
     rate: Arc<dyn Field>,
     from: f64,
+    known: Mutex<Vec<Vec<f64>>>,
 }
 
 impl Integral {
     pub(crate) fn new(rate: Arc<dyn Field>, from: f64) -> Self {
-        Self { rate, from }
+        let mut known = vec![Vec::with_capacity(CELLS + 1); OCTAVES];
+        known[0].push(0.0);
+        Self { rate, from, known: Mutex::new(known) }
     }
 
-    /// Gauss–Legendre with five points on halves, until halving changes nothing.
-    fn over(&self, a: f64, b: f64, depth: u32) -> f64 {
-        let middle = 0.5 * (a + b);
-        let (whole, halves) = (self.gauss(a, b), self.gauss(a, middle) + self.gauss(middle, b));
-        let size = self.rate.value(&[], a).abs() + self.rate.value(&[], b).abs();
-        let settled = (whole - halves).abs() <= 1e-14 * (halves.abs() + size * (b - a).abs());
-        if settled || depth == 0 {
-            halves
-        } else {
-            self.over(a, middle, depth - 1) + self.over(middle, b, depth - 1)
+    fn over(&self, a: f64, b: f64) -> f64 {
+        integrate(&|s| self.rate.value(&[], self.from + s), a, b)
+    }
+
+    /// Where cell `c` of octave `k` begins; the first octave begins at zero.
+    fn begins(k: usize, c: usize) -> f64 {
+        let width = 2.0_f64.powi(k as i32 - 24);
+        let start = if k == 0 { 0.0 } else { width };
+        start + (2.0 * width - start) * c as f64 / CELLS as f64
+    }
+
+    /// The integral up to a time `tau` since the start.
+    fn up_to(&self, tau: f64) -> f64 {
+        let octave = if tau > 0.0 { (tau.log2().floor() + 24.0).max(0.0) } else { 0.0 };
+        // Before the start and after all octaves there is nothing to build on.
+        if !(tau > 0.0 && octave < OCTAVES as f64) {
+            return self.over(0.0, tau);
         }
-    }
-
-    fn gauss(&self, a: f64, b: f64) -> f64 {
-        const NODES: [(f64, f64); 3] = [
-            (0.0, 128.0 / 225.0),
-            (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
-            (0.906_179_845_938_664, 0.236_926_885_056_189_08),
-        ];
-        let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
-        let at = |x: f64| self.rate.value(&[], middle + half * x);
-        let sum: f64 = NODES[1..].iter().map(|(x, w)| w * (at(*x) + at(-x))).sum::<f64>()
-            + NODES[0].1 * at(0.0);
-        half * sum
+        let octave = octave as usize;
+        let (first, last) = (Self::begins(octave, 0), Self::begins(octave, CELLS));
+        let cell = ((tau - first) / (last - first) * CELLS as f64).max(0.0) as usize;
+        let cell = cell.min(CELLS - 1);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for k in 0..=octave {
+            // The last of one octave is the first of the next.
+            if known[k].is_empty() {
+                let before = known[k - 1][CELLS];
+                known[k].push(before);
+            }
+            let needed = if k == octave { cell } else { CELLS };
+            for c in known[k].len() - 1..needed {
+                let next = known[k][c] + self.over(Self::begins(k, c), Self::begins(k, c + 1));
+                known[k].push(next);
+            }
+        }
+        known[octave][cell] + self.over(Self::begins(octave, cell), tau)
     }
 }
 
@@ -90,8 +112,7 @@ impl Field for Integral {
     }
 
     fn value(&self, _q: &[f64], t: f64) -> f64 {
-        // A rate that does not change, or evenly, needs no halving.
-        self.over(self.from, t, 24)
+        self.up_to(t - self.from)
     }
 
     fn gradient(&self, _q: &[f64], _t: f64, _out: &mut [f64]) {}
@@ -112,5 +133,30 @@ impl Field for Integral {
 
     fn second_rate(&self, _q: &[f64], t: f64) -> f64 {
         self.rate.rate(&[], t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_with_many_kinks_is_integrated_once_and_in_any_order() {
+        let scope = Scope::new(&[], &[]).unwrap();
+        let rate = || Arc::new(FormulaField::new("abs(sin(40*t))", &scope).unwrap());
+        let (forward, backward) = (Integral::new(rate(), 0.5), Integral::new(rate(), 0.5));
+        let times: Vec<f64> = (0..2000).map(|k| 0.5 + 0.004 * f64::from(k)).collect();
+        let ahead: Vec<f64> = times.iter().map(|&t| forward.value(&[], t)).collect();
+        let back: Vec<f64> = times.iter().rev().map(|&t| backward.value(&[], t)).collect();
+        assert!(ahead.iter().eq(back.iter().rev()));
+        // Each arch has the area 1/20.
+        let exact = |t: f64| {
+            let arches = (40.0 * t / std::f64::consts::PI).floor();
+            (2.0 * arches + 1.0 - (40.0 * t - arches * std::f64::consts::PI).cos()) / 40.0
+        };
+        for (t, u) in times.iter().zip(&ahead) {
+            assert!((u - exact(*t) + exact(0.5)).abs() < 1e-12, "{t}: {u}");
+        }
+        assert!((forward.value(&[], 0.4) - exact(0.4) + exact(0.5)).abs() < 1e-12);
     }
 }

@@ -103,8 +103,9 @@ pub(crate) fn read_mechanism(
     parties.extend(system.inequalities().names()[stops..].iter().cloned());
     let contacts = Contacts::read(reader, &parties)?.with_own(own);
     // Shapes are drawn; where a file says nothing of contacts they are no more than that.
-    let touching: &[(NodeId, Shape)] =
-        if contacts.said || !planes.is_empty() { &shapes } else { &[] };
+    let limits: Vec<&str> = mechanism.limits().map(|(name, _)| limited(name)).collect();
+    let touch = contacts.of_bodies(&limits) || !planes.is_empty();
+    let touching: &[(NodeId, Shape)] = if touch { &shapes } else { &[] };
     let system = with_contacts(system, &mechanism, touching, &planes, &contacts)
         .map_err(|e| place.system(&e))?;
     system.frictional_laws(None, None).map_err(|e| reader.place_of("friction").system(&e))?;
@@ -120,7 +121,8 @@ pub(crate) fn read_mechanism(
     }
     read_start(reader, &system, &mut state)?;
     let (mechanism, system) = (Box::new(mechanism), Box::new(system));
-    Ok(Subject::Mechanism { mechanism, shapes, system, start: state })
+    let planes = planes.into_iter().map(|(_, plane)| plane).collect();
+    Ok(Subject::Mechanism { mechanism, shapes, planes, system, start: state })
 }
 
 /// Lets shapes touch planes and each other, but for pairs that are ignored or that a joint connects.

@@ -10,7 +10,7 @@ use crate::scene::Scene;
 use crate::viewer::{self, FILM_CAPTION, FILM_NUMBERS};
 use crate::{Document, page, table};
 
-/// `NAME-energy.svg`, `NAME-coordinates.svg`, … for each run, `figure-1.svg`, …, and `index.html`.
+/// `NAME-energy.svg`, `NAME-coordinates.svg`, … and `NAME-film.svg` for each run, `figure-1.svg`, …, and `index.html`.
 pub fn documents(
     problem: &Problem,
     results: &[RunResult],
@@ -24,6 +24,9 @@ pub fn documents(
                 let name = format!("{}-{}.svg", result.name, plot.name);
                 documents.push(Document::new(name, standalone(&svg)));
             }
+        }
+        if let Some(strip) = Scene::of(problem, result).strip() {
+            documents.push(Document::new(format!("{}-film.svg", result.name), standalone(&strip)));
         }
     }
     let figures: Vec<String> = figures

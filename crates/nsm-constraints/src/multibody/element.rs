@@ -4,6 +4,9 @@
 //! $$ \bar\nabla V = \frac{U(\varphi_1) - U(\varphi_0)}{\varphi_1 - \varphi_0}\\,\bar\nabla\varphi, $$
 //! which does the work $\Delta V$ since $\bar\nabla\varphi$ does $\Delta\varphi$: energy and momenta stay exact with energy-momentum steps.
 //!
+//! A tension that is a function $f(\varphi)$ of its gauge alone has the potential $U = \int f$, and its quotient of differences is the mean of $f$ over the step, by
+//! [quadrature](crate::integrate).
+//!
 //! A force $F_k(\varphi, \dot\varphi, t)$ on some gauges acts on the coordinates as
 //! $$ f = \sum_k F_k\nabla\varphi_k, \quad
 //!    f_v = \sum_{kl}\nabla\varphi_k\\,F_{k,\dot\varphi_l}\nabla\varphi_l^\top, \quad
@@ -13,10 +16,10 @@
 use std::sync::Arc;
 
 use super::gauge::Gauge;
-use crate::{ConstraintError, Field, Force, MAX_BLOCK};
+use crate::{ConstraintError, Field, Force, MAX_BLOCK, integrate};
 
 /// How the energy of an element depends on its gauge.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Elastic {
     /// $\tfrac k2(\varphi - \varphi_0)^2$.
     Linear {
@@ -35,41 +38,92 @@ pub enum Elastic {
         /// $\mu = Gm_1m_2$.
         strength: f64,
     },
+    /// $\int_{\varphi_0}^\varphi f$ of a law $f$.
+    Law(Law),
+}
+
+/// A tension $f(\varphi)$ by a [`Field`] of one coordinate, the gauge, and where its energy is counted from.
+#[derive(Clone)]
+pub struct Law {
+    /// $f$.
+    pub tension: Arc<dyn Field>,
+    /// $\varphi_0$.
+    pub from: f64,
+}
+
+impl std::fmt::Debug for Law {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Law").field("from", &self.from).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Law {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tension, &other.tension) && self.from == other.from
+    }
+}
+
+impl Law {
+    fn at(&self, x: f64) -> f64 {
+        self.tension.value(&[x], 0.0)
+    }
+
+    fn slope(&self, x: f64) -> f64 {
+        let mut slope = [0.0];
+        self.tension.gradient(&[x], 0.0, &mut slope[..self.tension.coordinates().len()]);
+        slope[0]
+    }
+
+    /// Below this change of the gauge a quotient of differences is rounding, and a derivative as good.
+    fn is_still(from: f64, to: f64) -> bool {
+        (to - from).abs() <= 1e-6 * (from.abs() + to.abs())
+    }
 }
 
 impl Elastic {
-    fn value(self, x: f64) -> f64 {
-        match self {
+    fn value(&self, x: f64) -> f64 {
+        match *self {
             Self::Linear { stiffness, rest } => 0.5 * stiffness * (x - rest) * (x - rest),
             Self::Square { stiffness } => 0.5 * stiffness * x,
             Self::Attraction { strength } => -strength / x,
+            Self::Law(ref law) => integrate(&|x| law.at(x), law.from, x),
         }
     }
 
-    fn first(self, x: f64) -> f64 {
-        match self {
+    fn first(&self, x: f64) -> f64 {
+        match *self {
             Self::Linear { stiffness, rest } => stiffness * (x - rest),
             Self::Square { stiffness } => 0.5 * stiffness,
             Self::Attraction { strength } => strength / (x * x),
+            Self::Law(ref law) => law.at(x),
         }
     }
 
-    fn second(self, x: f64) -> f64 {
-        match self {
+    fn second(&self, x: f64) -> f64 {
+        match *self {
             Self::Linear { stiffness, .. } => stiffness,
             Self::Square { .. } => 0.0,
             Self::Attraction { strength } => -2.0 * strength / (x * x * x),
+            Self::Law(ref law) => law.slope(x),
         }
     }
 
     /// The quotient of differences and its derivative by the second value.
-    fn mean(self, from: f64, to: f64) -> (f64, f64) {
-        match self {
+    fn mean(&self, from: f64, to: f64) -> (f64, f64) {
+        match *self {
             Self::Linear { stiffness, rest } => {
                 (stiffness * (0.5 * (from + to) - rest), 0.5 * stiffness)
             }
             Self::Square { stiffness } => (0.5 * stiffness, 0.0),
             Self::Attraction { strength } => (strength / (from * to), -strength / (from * to * to)),
+            Self::Law(ref law) if Law::is_still(from, to) => {
+                // To third order in the change: the trapezoid of a law that curves less than the change is long.
+                (0.5 * (law.at(from) + law.at(to)), 0.5 * law.slope(to))
+            }
+            Self::Law(ref law) => {
+                let mean = integrate(&|x| law.at(x), from, to) / (to - from);
+                (mean, (law.at(to) - mean) / (to - from))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::element::{Damper, Elastic, ElasticElement, GaugeForce};
+use super::element::{Damper, Elastic, ElasticElement, GaugeForce, Law};
 use super::error::MechanismError;
 use super::gauge::{Arm, Gauge, Reference};
 use super::joint::{End, Joint, JointId, JointKind};
@@ -106,6 +106,25 @@ impl Mechanism {
         self.check_apart(name, ends, at, distance)?;
         let force = GaugeForce::new(vec![gauge], law)?;
         self.add_force(name, Arc::new(force))
+    }
+
+    /// Adds a tension along the line between two points by a law of their distance $s$ alone, a field of one coordinate: positive pulls them
+    /// together. It is a potential, whose energy is zero at the start.
+    ///
+    /// # Errors
+    /// As for [`add_line_force`](Self::add_line_force).
+    pub fn add_elastic_line(
+        &mut self,
+        name: &str,
+        ends: [End; 2],
+        at: [[f64; 3]; 2],
+        tension: Arc<dyn Field>,
+    ) -> Result<(), MechanismError> {
+        let gauge = Gauge::distance(&self.line(name, ends, at)?);
+        let from = gauge.value(&self.start_position(), 0.0);
+        self.check_apart(name, ends, at, from)?;
+        let element = ElasticElement::new(gauge, Elastic::Law(Law { tension, from }));
+        self.add_potential(name, Arc::new(element))
     }
 
     /// The coordinates of a point in the world, as gauges; their rates are its velocity. The point is given in the world at the start.

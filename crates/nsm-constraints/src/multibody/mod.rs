@@ -49,7 +49,7 @@ pub use bushing::Bushing;
 pub use closure::Closure;
 pub use composed::{Composed, Reading};
 pub use coupling::Coupling;
-pub use element::{Elastic, ElasticElement, GaugeForce};
+pub use element::{Elastic, ElasticElement, GaugeForce, Law};
 pub use elements::LineElement;
 pub use error::MechanismError;
 pub use gauge::{Gauge, Reference};

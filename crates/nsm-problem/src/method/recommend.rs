@@ -35,7 +35,10 @@ pub fn recommend(subject: &Subject) -> Recommendation {
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if system.variable_mass().is_some() =>
         {
-            ("alpha-index3", "its mass depends on the configuration")
+            (
+                "vi",
+                "its mass depends on the configuration, the motion is smooth, and it keeps momenta and the energy over long times",
+            )
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if system.nonholonomic().is_some() =>
@@ -91,7 +94,7 @@ mod tests {
             (system("inequality = { wall = \"x\" }"), "svci"),
             (system(mode), "nsga"),
             (system("nonholonomic = { edge = \"v_y - x*v_x\" }"), "vi"),
-            (varying(""), "alpha-index3"),
+            (varying(""), "vi"),
             (varying("inequality = { wall = \"x\" }"), "alpha-event"),
             (rolling.clone(), "vi"),
             (body.to_owned(), "lgvci"),

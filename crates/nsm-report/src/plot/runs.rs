@@ -1,4 +1,4 @@
-//! The plots of runs: energy and invariants, coordinates, trajectories, gaps, residuals.
+//! The plots of runs: energy and invariants, coordinates, trajectories, gaps, what joints carry, residuals.
 //!
 //! Energy, invariants and residuals are drawn over the whole run, from the samples; coordinates,
 //! trajectories and gaps from the film, because samples of a long run lie too far apart.
@@ -53,6 +53,7 @@ pub fn plots(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
     plots.extend(trajectories(&first.recording.columns, results));
     plots.extend(coordinates(subject, results));
     plots.push(gaps(results));
+    plots.extend(reactions(results));
     for (name, _) in &first.ledger.invariants {
         plots.push(conserved(&file_name(name), name, results));
     }
@@ -91,6 +92,39 @@ fn conserved(file: &str, column: &str, results: &[&RunResult]) -> Plot {
         axes: Axes::Linear,
         curves: results.iter().filter_map(curve).collect(),
     }
+}
+
+/// What joints carry against time: the sizes of their forces and of their torques, and what motors, rods and stops carry, a panel each.
+fn reactions(results: &[&RunResult]) -> Vec<Plot> {
+    let mut plots: Vec<Plot> = ["forces", "torques", "carried"]
+        .map(|name| Plot { name: name.into(), axes: Axes::Linear, curves: Vec::new() })
+        .into();
+    for r in results {
+        let (heads, rows) = (&r.recording.reaction_columns, &r.recording.reactions);
+        let named = |name: &str| {
+            if results.len() == 1 { name.to_owned() } else { format!("{name}, {}", r.name) }
+        };
+        for (k, head) in heads.iter().enumerate().skip(1) {
+            let (kind, name, size) = match (head.strip_suffix(".Fn"), head.strip_suffix(".Tn")) {
+                (Some(name), _) => (0, name, 3),
+                (_, Some(name)) => (1, name, 3),
+                _ if [".Fa", ".Fb", ".Ta", ".Tb"].iter().any(|end| head.ends_with(end)) => continue,
+                _ => (2, head.as_str(), 1),
+            };
+            let label =
+                ["force of joints", "torque of joints", "carried by motors, rods and stops"][kind];
+            let value = |row: &Vec<f64>| {
+                let part = &row[k..k + size];
+                if size == 1 { part[0] } else { part.iter().map(|x| x * x).sum::<f64>().sqrt() }
+            };
+            let points: Vec<[f64; 2]> = rows.iter().map(|row| [row[0], value(row)]).collect();
+            if plots[kind].curves.len() < CROWD {
+                let (name, y) = (named(name), label.to_owned());
+                plots[kind].curves.push(Curve { name, x: "t".into(), y, points });
+            }
+        }
+    }
+    plots
 }
 
 /// Coordinates against time: together for one run, each in its panel for several.

@@ -23,6 +23,7 @@ mod mechanism;
 mod mesh;
 mod outline;
 mod places;
+mod strip;
 
 pub use mesh::Mesh;
 
@@ -117,8 +118,10 @@ impl Scene {
                 let picture = problem.picture.as_ref();
                 coordinates::scene(system, start, picture, &result.recording)
             }
-            Subject::Mechanism { mechanism, shapes, system, .. } => {
-                mechanism::scene(mechanism, shapes, system, &result.recording.film)
+            Subject::Mechanism { mechanism, shapes, planes, system, .. } => {
+                let planes = planes.clone();
+                let film = &result.recording.film;
+                Self { planes, ..mechanism::scene(mechanism, shapes, system, film) }
             }
             Subject::Rigid { world, .. } => {
                 let film = &result.recording.film;

@@ -9,9 +9,8 @@ use crate::sparse::SparseLu;
 
 /// Unknowns up to which a factorisation on plain slices is as quick as any.
 const SMALL: usize = 48;
-/// Unknowns from which sparsity pays, if no more than this share of the blocks is there.
-const SPARSE: usize = 150;
-const DENSITY: f64 = 0.2;
+/// Unknowns from which sparsity pays, if no more than this share of the blocks is there: of contacts, and of bodies, whose blocks are larger.
+const SPARSE: [(usize, f64); 2] = [(150, 0.2), (60, 0.35)];
 
 /// A factorisation, with its storage and the pattern that it was made for.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +26,13 @@ pub(super) struct BlockLu {
     is_sparse: bool,
 }
 
+/// Which square blocks a matrix has, row by row.
+pub(super) struct Pattern<'p> {
+    pub(super) size: usize,
+    pub(super) starts: &'p [usize],
+    pub(super) columns: &'p [usize],
+}
+
 impl BlockLu {
     /// Factorises the matrix whose block $(i, j)$ is `block(i, j, W_ij)`, in the pattern of the problem; whether that went well.
     pub(super) fn factor(
@@ -34,30 +40,44 @@ impl BlockLu {
         problem: &FrictionProblem,
         mut block: impl FnMut(usize, usize, &[f64; 9]) -> [f64; 9],
     ) -> bool {
-        let n = problem.len();
-        self.m = 3 * n;
-        let m = self.m;
-        let share = problem.blocks.len() as f64 / (n * n).max(1) as f64;
-        self.is_sparse = m >= SPARSE && share <= DENSITY && self.prepare(problem);
+        let pattern = Pattern { size: 3, starts: &problem.starts, columns: &problem.columns };
+        self.factor_pattern(&pattern, |i, k, out| {
+            out.copy_from_slice(&block(i, problem.columns[k], &problem.blocks[k]));
+        })
+    }
+
+    /// Factorises a matrix of blocks; `fill(i, k, out)` writes block `k`, in row `i`.
+    pub(super) fn factor_pattern(
+        &mut self,
+        pattern: &Pattern<'_>,
+        mut fill: impl FnMut(usize, usize, &mut [f64]),
+    ) -> bool {
+        let (n, size) = (pattern.starts.len() - 1, pattern.size);
+        self.m = size * n;
+        let (m, area) = (self.m, size * size);
+        let share = pattern.columns.len() as f64 / (n * n).max(1) as f64;
+        let (from, density) = SPARSE[usize::from(size > 3)];
+        self.is_sparse = m >= from && share <= density && self.prepare(pattern);
         self.values.clear();
         if self.is_sparse {
+            self.values.resize(area * pattern.columns.len(), 0.0);
             for i in 0..n {
-                for k in problem.starts[i]..problem.starts[i + 1] {
-                    let values = block(i, problem.columns[k], &problem.blocks[k]);
-                    self.values.extend_from_slice(&values);
+                for k in pattern.starts[i]..pattern.starts[i + 1] {
+                    fill(i, k, &mut self.values[area * k..area * (k + 1)]);
                 }
             }
             let Some(lu) = &mut self.sparse else { return false };
             return lu.factor(&self.values, 0.0).is_ok();
         }
         self.values.resize(m * m, 0.0);
+        let mut block = [0.0; 36];
         for i in 0..n {
-            for k in problem.starts[i]..problem.starts[i + 1] {
-                let j = problem.columns[k];
-                let values = block(i, j, &problem.blocks[k]);
-                for a in 0..3 {
-                    let row = (3 * i + a) * m + 3 * j;
-                    self.values[row..row + 3].copy_from_slice(&values[3 * a..3 * a + 3]);
+            for k in pattern.starts[i]..pattern.starts[i + 1] {
+                let j = pattern.columns[k];
+                fill(i, k, &mut block[..area]);
+                for a in 0..size {
+                    let row = (size * i + a) * m + size * j;
+                    self.values[row..row + size].copy_from_slice(&block[size * a..size * (a + 1)]);
                 }
             }
         }
@@ -84,19 +104,24 @@ impl BlockLu {
     }
 
     /// Analyses the pattern, unless it is the one known.
-    fn prepare(&mut self, problem: &FrictionProblem) -> bool {
-        if self.sparse.is_some() && self.starts == problem.starts && self.columns == problem.columns
+    fn prepare(&mut self, pattern: &Pattern<'_>) -> bool {
+        if self.sparse.as_ref().is_some_and(|lu| lu.size() == self.m)
+            && self.starts == pattern.starts
+            && self.columns == pattern.columns
         {
             return true;
         }
-        let mut entries = Vec::with_capacity(9 * problem.blocks.len());
-        for i in 0..problem.len() {
-            for &j in &problem.columns[problem.starts[i]..problem.starts[i + 1]] {
-                entries.extend((0..9).map(|k| (3 * i + k / 3, 3 * j + k % 3)));
+        let (size, area) = (pattern.size, pattern.size * pattern.size);
+        let mut entries = Vec::with_capacity(area * pattern.columns.len());
+        for i in 0..pattern.starts.len() - 1 {
+            for &j in &pattern.columns[pattern.starts[i]..pattern.starts[i + 1]] {
+                entries.extend((0..area).map(|k| (size * i + k / size, size * j + k % size)));
             }
         }
-        self.starts.clone_from(&problem.starts);
-        self.columns.clone_from(&problem.columns);
+        self.starts.clear();
+        self.starts.extend_from_slice(pattern.starts);
+        self.columns.clear();
+        self.columns.extend_from_slice(pattern.columns);
         self.sparse = SparseLu::new(self.m, &entries).ok();
         self.sparse.is_some()
     }

@@ -1,5 +1,8 @@
 //! Block-sparse matrices between contacts: $W = J M^{-1} J^\top$ with a $3 \times 3$ block for every pair that shares a body.
 
+/// Three rows of $G = J M^{-1/2}$ that belong to one body: its index, and a $3 \times 6$ block, row-major.
+pub type BodyRows = (usize, [f64; 18]);
+
 /// A matrix of $3 \times 3$ blocks, row by row; the storage is kept from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Delassus {
@@ -8,6 +11,8 @@ pub struct Delassus {
     blocks: Vec<[f64; 9]>,
     /// Where the diagonal block of each row lies.
     diagonal: Vec<usize>,
+    /// Rows of the factor $G$ of each contact, where they are known.
+    factors: Vec<[Option<BodyRows>; 2]>,
 }
 
 impl Delassus {
@@ -18,6 +23,18 @@ impl Delassus {
         self.columns.clear();
         self.blocks.clear();
         self.diagonal.clear();
+        self.factors.clear();
+    }
+
+    /// Tells the factors of $W = GG^\top$ of the next contact, one block for each of its bodies. Where all contacts have them and bodies are
+    /// fewer than contacts, Newton's method solves for bodies.
+    pub fn push_factors(&mut self, factors: [Option<BodyRows>; 2]) {
+        self.factors.push(factors);
+    }
+
+    /// The factors of all contacts; empty where they are not known.
+    pub(super) fn factors(&self) -> &[[Option<BodyRows>; 2]] {
+        if self.factors.len() == self.len() { &self.factors } else { &[] }
     }
 
     /// Appends a block to the row in hand; columns ascend, and the diagonal block is among them.

@@ -8,6 +8,7 @@
 
 use super::FrictionProblem;
 use super::blocks::BlockLu;
+use super::bodies::BodySystem;
 use super::work::Work;
 
 type Three = [f64; 3];
@@ -52,7 +53,7 @@ pub(super) fn iterate(
             z[k] = z[k].max(length + 0.3 * size).max(1.1 * length);
         }
     }
-    let mut lu = BlockLu::default();
+    let (mut lu, mut bodies) = (BlockLu::default(), BodySystem::default());
     let (mut rhs, mut residual) = (vec![0.0; m], vec![0.0; m]);
     let (mut dx, mut dy) = (vec![0.0; m], vec![0.0; m]);
     for iteration in 0..iterations {
@@ -83,20 +84,36 @@ pub(super) fn iterate(
         }
         let scalings: Vec<Scaling> =
             (0..n).map(|i| Scaling::new(three(&x, i), three(&y, i))).collect();
-        let factored = lu.factor(problem, |i, j, w| {
-            let mut block = scaled(i, j, w);
-            if i == j {
-                let (square, slopes) = (scalings[i].square(), slip_slope(three(&y, i)));
-                for (k, x) in block.iter_mut().enumerate() {
-                    let (a, b) = (k / 3, k % 3);
-                    *x += square[a][b];
-                    if a == 0 {
-                        *x -= slopes[1] * square[1][b] + slopes[2] * square[2][b];
+        // $HG^2$, and one for tangents that stand apart.
+        let own = |i: usize| {
+            let (mut own, slopes) = (scalings[i].square(), slip_slope(three(&y, i)));
+            own[0] =
+                std::array::from_fn(|b| own[0][b] - slopes[1] * own[1][b] - slopes[2] * own[2][b]);
+            own
+        };
+        let by_bodies = problem.bodies.pay(n)
+            && bodies.factor(&problem.bodies, |i| {
+                let s: Three = std::array::from_fn(|a| factor(3 * i + a));
+                let mut c = own(i);
+                let mut b = [[0.0; 3]; 3];
+                for a in 0..3 {
+                    b[a][a] = s[a];
+                    if s[a] == 0.0 {
+                        c[a][a] += 1.0;
                     }
                 }
-            }
-            block
-        });
+                (c, b, s)
+            });
+        let factored = by_bodies
+            || lu.factor(problem, |i, j, w| {
+                let mut block = scaled(i, j, w);
+                if i == j {
+                    for (x, own) in block.iter_mut().zip(own(i).as_flattened()) {
+                        *x += own;
+                    }
+                }
+                block
+            });
         if !factored {
             return iteration;
         }
@@ -126,7 +143,9 @@ pub(super) fn iterate(
                 }
             }
             dx.copy_from_slice(&rhs);
-            if !lu.solve(&mut dx) {
+            let solved =
+                if by_bodies { bodies.solve(&problem.bodies, &mut dx) } else { lu.solve(&mut dx) };
+            if !solved {
                 return iteration;
             }
             for i in 0..n {

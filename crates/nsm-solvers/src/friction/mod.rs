@@ -21,6 +21,7 @@
 
 mod admm;
 mod blocks;
+mod bodies;
 mod cone;
 mod contact;
 mod delassus;
@@ -32,7 +33,7 @@ mod solver;
 mod work;
 
 pub use contact::solve_contact;
-pub use delassus::Delassus;
+pub use delassus::{BodyRows, Delassus};
 pub use problem::FrictionProblem;
 pub use solver::FrictionSolver;
 
@@ -177,6 +178,7 @@ fn proximal(problem: &FrictionProblem, work: &mut Work, tolerance: f64, rounds: 
     let mut iterations = 0;
     for alpha in PROXIMAL {
         let mut shifted = problem.clone();
+        shifted.bodies.clear();
         for i in 0..problem.len() {
             for a in 0..3 {
                 shifted.blocks[problem.diagonal[i]][4 * a] += alpha;

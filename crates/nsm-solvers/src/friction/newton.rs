@@ -7,6 +7,7 @@
 
 use super::FrictionProblem;
 use super::blocks::{BlockLu, product};
+use super::bodies::BodySystem;
 use super::work::Work;
 
 /// Bounds of the compliance that keeps steps of redundant contacts short: along the null space of $W$ they are the misfit over it. Newton's step
@@ -19,6 +20,7 @@ const SHARE: f64 = 0.1;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     lu: BlockLu,
+    bodies: BodySystem,
     f: Vec<f64>,
     step: Vec<f64>,
     start: Vec<f64>,
@@ -69,19 +71,31 @@ pub(super) fn iterate(
             let (a, b) = derivative(problem.friction[i], &work.r[3 * i..], &work.u[3 * i..]);
             [a, b]
         }));
-        let Memory { lu, slopes, .. } = &mut *memory;
-        let factored = lu.factor(problem, |i, j, w| {
-            let [a, b] = &slopes[i];
-            let mut block = product(b, w);
-            if i == j {
-                for (k, x) in block.iter_mut().enumerate() {
-                    *x += a[k / 3][k % 3] + compliance * b[k / 3][k % 3];
+        let Memory { lu, bodies, slopes, .. } = &mut *memory;
+        let by_bodies = problem.bodies.pay(n)
+            && bodies.factor(&problem.bodies, |i| {
+                let [a, b] = slopes[i];
+                let own = |k: usize, l: usize| a[k][l] + compliance * b[k][l];
+                (std::array::from_fn(|k| std::array::from_fn(|l| own(k, l))), b, [1.0; 3])
+            });
+        let factored = by_bodies
+            || lu.factor(problem, |i, j, w| {
+                let [a, b] = &slopes[i];
+                let mut block = product(b, w);
+                if i == j {
+                    for (k, x) in block.iter_mut().enumerate() {
+                        *x += a[k / 3][k % 3] + compliance * b[k / 3][k % 3];
+                    }
                 }
-            }
-            block
-        });
+                block
+            });
         memory.step.iter_mut().zip(&memory.f).for_each(|(s, f)| *s = -f);
-        if !factored || !memory.lu.solve(&mut memory.step) {
+        let solved = if by_bodies {
+            memory.bodies.solve(&problem.bodies, &mut memory.step)
+        } else {
+            factored && memory.lu.solve(&mut memory.step)
+        };
+        if !solved {
             return iteration;
         }
         let bar = recent.iter().take(iteration + 1).fold(0.0_f64, |a, x| a.max(*x));

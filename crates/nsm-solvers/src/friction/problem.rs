@@ -1,5 +1,6 @@
 //! Friction problems: data, and their scaled form.
 
+use super::bodies::Bodies;
 use super::{Delassus, FrictionError};
 
 /// A friction problem with block-sparse $W$: find $r$ with $u = Wr + q$ by Coulomb's law.
@@ -20,6 +21,8 @@ pub struct FrictionProblem {
     pub(super) diagonal: Vec<usize>,
     /// $\max_i |q_i|$ before scaling.
     pub(super) size: f64,
+    /// The bodies that the contacts move, where they are known.
+    pub(super) bodies: Bodies,
 }
 
 impl FrictionProblem {
@@ -75,6 +78,7 @@ impl FrictionProblem {
             scale: vec![1.0; n],
             diagonal: vec![0; n],
             size: 0.0,
+            bodies: Bodies::default(),
         };
         for (k, &(i, j)) in places.iter().enumerate() {
             problem.starts[i + 1] = k + 1;
@@ -137,6 +141,7 @@ impl FrictionProblem {
             }
             self.starts.push(self.columns.len());
         }
+        self.bodies.take(w.factors(), chosen);
         self.prepare()
     }
 
@@ -209,6 +214,7 @@ impl FrictionProblem {
             for k in [4, 8] {
                 if block[k] == 0.0 {
                     block[k] = block[0];
+                    self.bodies.clear();
                 }
             }
             let trace = (block[0] + block[4] + block[8]) / 3.0;
@@ -222,6 +228,7 @@ impl FrictionProblem {
             let d = self.scale[i];
             self.q[3 * i..3 * i + 3].iter_mut().for_each(|x| *x *= d);
         }
+        self.bodies.scale(&self.scale);
         Ok(())
     }
 

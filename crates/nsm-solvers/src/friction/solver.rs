@@ -28,6 +28,7 @@ impl FrictionSolver {
     ) -> Result<FrictionReport, FrictionError> {
         use FrictionMethod::{Admm, GaussSeidel, InteriorPoint, Newton, Proximal};
         let stages = [
+            (Newton, WARM),
             (GaussSeidel, 30),
             (Newton, 25),
             (InteriorPoint, 60),
@@ -39,6 +40,7 @@ impl FrictionSolver {
             (Newton, 60),
         ];
         let hasty = [
+            (Newton, WARM),
             (GaussSeidel, 30),
             (Newton, 15),
             (GaussSeidel, 100),
@@ -48,7 +50,10 @@ impl FrictionSolver {
             (Admm, 300),
             (Newton, 25),
         ];
-        self.run(problem, r, options, if options.patient { &stages } else { &hasty })
+        let stages: &[_] = if options.patient { &stages } else { &hasty };
+        // Sweeps from impulses of the step before lead away from the solution before they lead to it.
+        let warm = problem.len() > FEW && r.iter().any(|r| *r != 0.0);
+        self.run(problem, r, options, if warm { stages } else { &stages[1..] })
     }
 
     pub(super) fn run(
@@ -71,20 +76,27 @@ impl FrictionSolver {
         let (mut iterations, mut stage) = (0, FrictionMethod::GaussSeidel);
         // Putting the answer into the cones may cost a little.
         let tolerance = 0.3 * options.tolerance;
-        let quick = if options.patient { 2 } else { 4 };
-        for (round, &(method, most)) in stages.iter().enumerate() {
+        let fair = tolerance.max(0.3 * options.enough);
+        let slow =
+            |m: &FrictionMethod| !matches!(m, FrictionMethod::GaussSeidel | FrictionMethod::Newton);
+        let (mut newtons, mut quick) = (0, true);
+        for &(method, most) in stages {
             let before = work.residual;
-            // What the quick methods cannot better, the slow ones need not.
-            let enough =
-                if round < quick { tolerance } else { tolerance.max(0.3 * options.enough) };
+            quick &= !slow(&method);
+            // What Newton's method cannot better, sweeps need not beyond the middle, and the slow methods not at all.
+            let enough = match (quick, newtons) {
+                (true, 0) => tolerance,
+                (true, _) => (tolerance * fair).sqrt(),
+                (false, _) => fair,
+            };
             if work.measure(problem) <= enough {
                 break;
             }
             iterations += match method {
                 FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, work, enough, most),
                 FrictionMethod::Newton => {
-                    let stop = (enough, tolerance.max(0.3 * options.enough));
-                    newton::iterate(problem, work, memory, stop, most)
+                    newtons += usize::from(most > WARM);
+                    newton::iterate(problem, work, memory, (enough, fair), most)
                 }
                 FrictionMethod::InteriorPoint => interior::iterate(problem, work, enough, most),
                 FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
@@ -98,6 +110,10 @@ impl FrictionSolver {
         finish(problem, work, r, options, (stage, iterations))
     }
 }
+
+/// Newton's iterations from the impulses of the step before, and contacts up to which sweeps are quicker.
+const WARM: usize = 8;
+const FEW: usize = 3;
 
 /// Share of the energies that impulses exchange below which a gain is rounding.
 const ROUNDING: f64 = 1e-15;

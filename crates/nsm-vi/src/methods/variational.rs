@@ -12,12 +12,14 @@
 //! Coordinates without mass are allowed as long as every motion that the constraints leave has inertia; their
 //! velocity follows from $F^\top v + f_t = 0$. Cost is linear in the length of chains and beams.
 //!
+//! A mass that depends on the configuration is a matter of the discrete Lagrangian, see `varying.rs`: $F^\top M(q_{k+1})^{-1} p_{k+1} = 0$ in place of the last equation.
+//!
 //! Inequalities of the system are ignored: this is also the predictor of the methods that do not (\[KP\] (7.1)).
 
-use nsm_constraints::chord;
 use nsm_model::{Events, Splitting, State, StepError, StepReport, Stepper, System, SystemError};
 
 use crate::shared::kernel::Kernel;
+use crate::shared::varying::VaryingKernel;
 use crate::{Quadrature, Tolerances};
 
 /// Cosine of the angle by which a constraint turns at most in the pieces of a step: 18°. A chain of 100 short links gains four orders of
@@ -69,13 +71,20 @@ impl Variational {
             let must = "the cosine of an angle, from 0 to less than 1";
             return Err(SystemError::Parameter { what: "the turn", must, value: self.turn });
         }
-        let mut kernel =
-            Kernel::for_equalities(system, self.quadrature, self.step, false, self.tolerances)?;
-        kernel.turn = self.turn;
+        let (quadrature, h, tolerances) = (self.quadrature, self.step, self.tolerances);
+        let halves = if let Some(mass) = system.variable_mass() {
+            let mut kernel = VaryingKernel::new(system, mass, quadrature, h, tolerances)?;
+            kernel.turn = self.turn;
+            Halves::Varying(Box::new(kernel))
+        } else {
+            let mut kernel = Kernel::for_equalities(system, quadrature, h, false, tolerances)?;
+            kernel.turn = self.turn;
+            Halves::Constant(Box::new(kernel))
+        };
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(VariationalStepper {
-            rolls: system.nonholonomic().is_some(),
-            kernel,
+            system,
+            halves,
             h: self.step,
             multipliers: vec![0.0; m],
             node: vec![0.0; n],
@@ -90,10 +99,9 @@ impl Variational {
 /// [`Variational`] bound to a system.
 #[derive(Debug)]
 pub struct VariationalStepper<'a> {
-    kernel: Kernel<'a>,
+    system: &'a System,
+    halves: Halves<'a>,
     h: f64,
-    /// Whether there are rows on velocities, which need to know where a step begins.
-    rolls: bool,
     multipliers: Vec<f64>,
     node: Vec<f64>,
     /// Multipliers $\xi$ and impulse $F\xi$ that made the last momentum tangent, and the position and momentum it ended with.
@@ -101,6 +109,66 @@ pub struct VariationalStepper<'a> {
     reaction: Vec<f64>,
     left: (Vec<f64>, Vec<f64>),
     events: Events,
+}
+
+/// The two halves of a step, by what the mass is.
+#[derive(Debug)]
+enum Halves<'a> {
+    Constant(Box<Kernel<'a>>),
+    Varying(Box<VaryingKernel<'a>>),
+}
+
+/// What a step leaves: impulses at its start, slopes, the new momentum, and the multipliers that made it tangent.
+struct Left<'s> {
+    nu: &'s [f64],
+    impulse: &'s [f64],
+    slopes: (&'s [f64], &'s [f64]),
+    p: &'s [f64],
+    xi: &'s [f64],
+}
+
+impl Halves<'_> {
+    fn left(&self) -> Left<'_> {
+        match self {
+            Self::Constant(kernel) => Left {
+                nu: &kernel.position.nu,
+                impulse: &kernel.position.impulse,
+                slopes: (&kernel.lagrangian.left, &kernel.lagrangian.right),
+                p: &kernel.p,
+                xi: kernel.tangent.equality_multipliers(),
+            },
+            Self::Varying(kernel) => Left {
+                nu: &kernel.nu,
+                impulse: &kernel.impulse,
+                slopes: (&kernel.left, &kernel.right),
+                p: &kernel.p,
+                xi: &kernel.held.multipliers,
+            },
+        }
+    }
+
+    /// Iterations of the position update and its residual.
+    fn advance(&mut self, phase: (&[f64], &[f64], f64), h: f64) -> Result<(usize, f64), StepError> {
+        match self {
+            Self::Constant(kernel) => {
+                let iterations = kernel.advance_position(phase, h, &[])?;
+                kernel.advance_momentum(phase, h, &[])?;
+                Ok((iterations, kernel.position.residual))
+            }
+            Self::Varying(kernel) => {
+                let iterations = kernel.advance_position(phase, h)?;
+                kernel.advance_momentum(phase, h)?;
+                Ok((iterations, kernel.residual))
+            }
+        }
+    }
+
+    fn commit(&mut self, state: &mut State) {
+        match self {
+            Self::Constant(kernel) => kernel.commit(state),
+            Self::Varying(kernel) => kernel.commit(state),
+        }
+    }
 }
 
 impl VariationalStepper<'_> {
@@ -119,15 +187,18 @@ impl VariationalStepper<'_> {
     /// Names of the constraints that depend on others where the last step ended: they are left out there, hold by
     /// the others, and have no multiplier. Which they are may change from step to step.
     pub fn redundant(&self) -> impl Iterator<Item = &str> {
-        let rows = self.kernel.system.equalities();
-        let indices = self.kernel.held.as_ref().map_or(&[][..], |held| held.redundant());
+        let rows = self.system.equalities();
+        let indices = match &self.halves {
+            Halves::Constant(kernel) => kernel.held.as_ref().map_or(&[][..], |h| h.redundant()),
+            Halves::Varying(kernel) => kernel.held.redundant(),
+        };
         indices.iter().map(|&i| rows.name(i))
     }
 
     /// Puts both sides of the node together where the step began.
     fn close_node(&mut self, state: &State) {
-        let (kernel, half) = (&self.kernel, 0.5 * self.h);
-        let (nu, impulse) = (&kernel.position.nu, &kernel.position.impulse);
+        let half = 0.5 * self.h;
+        let Left { nu, impulse, slopes, p: new, xi } = self.halves.left();
         if !(self.left.0 == state.q && self.left.1 == state.p) {
             // A fresh start: half of the node is all there is, and its other half is the same.
             self.xi.copy_from_slice(nu);
@@ -136,13 +207,13 @@ impl VariationalStepper<'_> {
         for ((lambda, nu), xi) in self.multipliers.iter_mut().zip(nu).zip(&self.xi) {
             *lambda = -(nu + xi) / self.h;
         }
-        self.xi.copy_from_slice(kernel.tangent.equality_multipliers());
+        self.xi.copy_from_slice(xi);
         if nu.is_empty() {
             self.node.copy_from_slice(&state.p);
             return;
         }
-        let slopes = kernel.lagrangian.left.iter().zip(&kernel.lagrangian.right);
-        let ends = state.p.iter().zip(&kernel.p).zip(impulse).zip(slopes);
+        let slopes = slopes.0.iter().zip(slopes.1);
+        let ends = state.p.iter().zip(new).zip(impulse).zip(slopes);
         let nodes = self.node.iter_mut().zip(&mut self.reaction);
         for ((node, reaction), (((p, new), impulse), (a, b))) in nodes.zip(ends) {
             *node = p + 0.5 * (impulse - *reaction);
@@ -155,16 +226,13 @@ impl Stepper for VariationalStepper<'_> {
     type State = State;
 
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
-        self.kernel.system.check_lengths(state)?;
-        let _chord = self.rolls.then(|| chord::begin(&state.q));
-        let (phase, h) = ((&state.q[..], &state.p[..], state.t), self.h);
-        let iterations = self.kernel.advance_position(phase, h, &[])?;
-        self.kernel.advance_momentum(phase, h, &[])?;
+        self.system.check_lengths(state)?;
+        let phase = (&state.q[..], &state.p[..], state.t);
+        let (iterations, residual) = self.halves.advance(phase, self.h)?;
         self.close_node(state);
-        self.kernel.commit(state);
+        self.halves.commit(state);
         self.left.0.copy_from_slice(&state.q);
         self.left.1.copy_from_slice(&state.p);
-        let residual = self.kernel.position.residual;
         Ok(StepReport { iterations, residual, ..StepReport::default() })
     }
 

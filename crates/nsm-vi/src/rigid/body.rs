@@ -16,6 +16,8 @@ pub struct RigidBody {
     inverse_mass: f64,
     inertia: Mat3,
     inverse_inertia: Mat3,
+    /// $S$ with $J^{-1} = S^\top S$.
+    inverse_root: Mat3,
     /// $r/\lambda_{\min}(J)$, by which an angular momentum becomes a speed at most.
     lever: f64,
     /// Centre of mass from the pin, for a pinned body.
@@ -40,7 +42,8 @@ impl RigidBody {
             return Err(RigidError::Body { body: name, source });
         }
         let inertia = 0.5 * (inertia + inertia.transpose());
-        let Some(inverse_inertia) = inertia.try_inverse() else {
+        let root = |inverse: Mat3| Some((inverse, inverse.cholesky()?.l().transpose()));
+        let Some((inverse_inertia, inverse_root)) = inertia.try_inverse().and_then(root) else {
             let source = GeomError::NotPositiveDefinite { eigenvalue: 0.0, asymmetry: 0.0 };
             return Err(RigidError::Body { body: name, source });
         };
@@ -50,6 +53,7 @@ impl RigidBody {
             inverse_mass: 1.0 / mass,
             inertia,
             inverse_inertia,
+            inverse_root,
             lever: 0.0,
             pin: None,
             shape: None,
@@ -103,6 +107,7 @@ impl RigidBody {
             inverse_mass: 0.0,
             inertia: Mat3::zeros(),
             inverse_inertia: Mat3::zeros(),
+            inverse_root: Mat3::zeros(),
             lever: 0.0,
             pin: None,
             radius: shape.bounding_radius(),
@@ -158,6 +163,11 @@ impl RigidBody {
     #[inline]
     pub fn inverse_inertia(&self) -> &Mat3 {
         &self.inverse_inertia
+    }
+
+    /// $S$ with $J^{-1} = S^\top S$.
+    pub(super) fn inverse_root(&self) -> &Mat3 {
+        &self.inverse_root
     }
 
     /// The nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (\[TL\] (4.1)).

@@ -53,13 +53,13 @@ impl Flight {
         }
     }
 
-    /// Brings the flight `x` to the constraints at time `t`, with impulses `nu`; nothing if the iteration does not
+    /// Brings the flight `x` from `start` to the constraints at time `t`, with impulses `nu`; nothing if the iteration does not
     /// contract. `continued` says that the step begins where the last one ended.
     pub(crate) fn land(
         &mut self,
         held: &mut Held<'_>,
         rows: &Rows,
-        (x, nu): (&mut [f64], &mut [f64]),
+        (start, x, nu): (&[f64], &mut [f64], &mut [f64]),
         (t, h): (f64, f64),
         continued: bool,
         tolerances: &Tolerances,
@@ -87,7 +87,7 @@ impl Flight {
         let noise = 4.0 * f64::EPSILON * (1.0 + rows.len() as f64);
         let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
-            rows.values(x, t, &mut self.f);
+            rows.values_over(start, x, t, &mut self.f);
             held.displace(&self.f, &mut self.step, &mut self.mu).ok()?;
             for (nu, mu) in nu.iter_mut().zip(&self.mu) {
                 *nu += frequency * mu;

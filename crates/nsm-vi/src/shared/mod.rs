@@ -16,3 +16,4 @@ pub(crate) mod position;
 pub(crate) mod saddle;
 pub(crate) mod tangent;
 pub(crate) mod tolerances;
+pub(crate) mod varying;

@@ -27,7 +27,7 @@ use crate::shared::lagrangian::DiscreteLagrangian;
 use crate::shared::saddle::{MANY, Saddle};
 use nsm_solvers::newton::CONTRACTS;
 
-pub(crate) use verdict::{all_finite, largest};
+pub(crate) use verdict::{HELD, all_finite, largest};
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
 const SINGLE_CHANGES: usize = 20;
@@ -155,7 +155,7 @@ impl<'a> PositionUpdate<'a> {
                 return self.check_finite(t).map(|()| 0);
             }
             if let (Some(held), true) = (held, smooth.is_empty()) {
-                if let Some(iterations) = self.land(held, t, h, continued) {
+                if let Some(iterations) = self.land(held, q, t, h, continued) {
                     return self.check_finite(t).map(|()| iterations);
                 }
                 self.fly(lagrangian, q, p, t, h);
@@ -172,7 +172,7 @@ impl<'a> PositionUpdate<'a> {
         self.fresh = true;
         let mut size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
-            let settled = self.choose_closed(gaps, t + h, smooth, iteration);
+            let settled = self.choose_closed(gaps, (q, t + h), smooth, iteration);
             let scale = size.max(norm_inf(&self.x));
             let ends = iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale);
             if settled && ends {
@@ -201,7 +201,7 @@ impl<'a> PositionUpdate<'a> {
                 self.check_finite(t)?;
             }
         }
-        self.system.equalities().values(&self.x, t + h, &mut self.f);
+        self.system.equalities().values_over(q, &self.x, t + h, &mut self.f);
         let (i, worst) = largest(&self.f);
         let culprit = if worst > 0.0 {
             self.system.equalities().name(i)
@@ -218,9 +218,16 @@ impl<'a> PositionUpdate<'a> {
     }
 
     /// Holds the equalities alone from a flight; nothing if that does not converge.
-    fn land(&mut self, held: &mut Held<'a>, t: f64, h: f64, continued: bool) -> Option<usize> {
+    fn land(
+        &mut self,
+        held: &mut Held<'a>,
+        q: &[f64],
+        t: f64,
+        h: f64,
+        continued: bool,
+    ) -> Option<usize> {
         let rows = self.system.equalities();
-        let at = (&mut self.x[..], &mut self.nu[..]);
+        let at = (q, &mut self.x[..], &mut self.nu[..]);
         let landing = self.flight.land(held, rows, at, (t + h, h), continued, &self.tolerances)?;
         self.residual = landing.residual;
         self.gather_impulse(&[]);
@@ -300,11 +307,11 @@ impl<'a> PositionUpdate<'a> {
     fn choose_closed(
         &mut self,
         gaps: &Gaps<'a>,
-        t: f64,
+        (start, t): (&[f64], f64),
         smooth: &[usize],
         iteration: usize,
     ) -> bool {
-        self.system.equalities().values(&self.x, t, &mut self.f);
+        self.system.equalities().values_over(start, &self.x, t, &mut self.f);
         if smooth.is_empty() {
             return true;
         }

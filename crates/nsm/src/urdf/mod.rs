@@ -332,7 +332,9 @@ impl Writer<'_> {
             let _ = writeln!(out, "axis = {}", list((frame.turn * joint.axis).as_slice()));
         }
         if let Some([lower, upper]) = joint.limits {
+            // Stops of robots have buffers; nsm takes contacts of which nothing is said for elastic.
             let _ = writeln!(out, "limits = {}", list(&[lower - start, upper - start]));
+            let _ = writeln!(out, "restitution = 0.0");
         }
         if joint.damping != 0.0 && kind != "fixed" {
             let each = if kind == "planar" {

@@ -83,7 +83,7 @@ impl<'a> Equations<'a> {
         for i in 0..rows.len() {
             self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
         }
-        rows.values(x, t + h, &mut self.f);
+        rows.values_over(q, x, t + h, &mut self.f);
     }
 
     /// Evaluates $G(x)$, which the matrices of Newton's method need.

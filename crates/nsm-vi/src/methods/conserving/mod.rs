@@ -22,7 +22,6 @@ mod solve;
 pub use average::ForceAverage;
 pub use solve::ConstraintSolver;
 
-use nsm_constraints::chord;
 use nsm_model::{
     Clock, Events, Mass, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
 };
@@ -74,7 +73,6 @@ impl Conserving {
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(ConservingStepper {
             system,
-            rolls: system.nonholonomic().is_some(),
             solver: Solver::new(equations, self.solver, self.tolerances)?,
             h: self.step,
             multipliers: vec![0.0; m],
@@ -93,8 +91,6 @@ impl Conserving {
 #[derive(Debug)]
 pub struct ConservingStepper<'a> {
     system: &'a System,
-    /// Whether there are rows on velocities, which need to know where a step begins.
-    rolls: bool,
     solver: Solver<'a>,
     h: f64,
     /// $\lambda$ of the last step that succeeded.
@@ -182,7 +178,6 @@ impl Stepper for ConservingStepper<'_> {
             let f = &mut self.solver.equations.f;
             check_position(self.system, (&state.q, state.t), f)?;
         }
-        let _chord = self.rolls.then(|| chord::begin(&state.q));
         let (h, t) = (self.h, state.t);
         for ((x, q), v) in self.solver.x.iter_mut().zip(&state.q).zip(&state.v) {
             *x = q + h * v;

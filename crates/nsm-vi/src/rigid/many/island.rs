@@ -112,7 +112,7 @@ const EVENTS: (usize, usize) = (200, 20);
 /// Reflections at the start of a step before what is still entered is held.
 const EARLY: usize = 60;
 /// Couples above which an island with held contacts is reflected early.
-const CROWDED: usize = 40;
+const CROWDED: usize = 6;
 /// Flights with held contacts in search of instants, after which the rest of a step is reflected early: each is a friction problem or more.
 pub(super) const SEARCHES: usize = 24;
 /// What is held and ends deeper than this, times the size, was not held: the step is halved.
@@ -201,7 +201,13 @@ impl Workshop {
         let (mut left, mut events, mut known) = (tau, 0, fresh);
         self.searches = 0;
         self.solve.at_last = !may_halve;
-        known &= !self.release(scene, job);
+        let mut rest = self.release(scene, job);
+        let crowded = rest && job.list.len() > CROWDED;
+        if crowded {
+            self.strike_ahead(scene, job, left)?;
+            rest = self.release(scene, job);
+        }
+        known &= !rest && !crowded;
         loop {
             let mark = (self.booked.held.len(), self.memos.len());
             if !known {
@@ -219,7 +225,8 @@ impl Workshop {
             self.booked.held.truncate(mark.0);
             self.memos.truncate(mark.1);
             let some_held = job.list.iter().any(|&k| job.couples[k].held);
-            let crowded = some_held && job.list.len() > CROWDED || self.searches > SEARCHES;
+            let crowded =
+                crowded || some_held && job.list.len() > CROWDED || self.searches > SEARCHES;
             let limit = EVENTS.0 + EVENTS.1 * job.list.len();
             if scene.method.events == EventTime::Early || crowded {
                 if events < EARLY && self.reflect_early(scene, job)? {
@@ -268,6 +275,27 @@ impl Workshop {
                 return Ok(());
             }
         }
+    }
+
+    /// Reflects what a flight without contacts would enter, again and again: before contacts are held, so that no friction problem is solved for
+    /// flights that are not taken. What rests does not bounce and stays as it is.
+    fn strike_ahead(
+        &mut self,
+        scene: &Scene<'_>,
+        job: &mut Job<'_>,
+        tau: f64,
+    ) -> Result<(), Trouble> {
+        for &k in job.list {
+            job.couples[k].held = false;
+        }
+        for _ in 0..EARLY {
+            self.trial(scene, job, tau)?;
+            self.measure(scene, job);
+            if !self.reflect_early(scene, job)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Begins anew with what rests and nothing else held; returns whether anything is.

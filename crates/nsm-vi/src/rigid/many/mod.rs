@@ -117,6 +117,16 @@ impl<'a> ManyStepper<'a> {
         for b in 0..n {
             self.bounds[b] = self.scene.reach(b, state.t, &self.start[b]);
         }
+        // What is struck may become as fast as what strikes it.
+        self.speeds.copy_from_slice(&self.bounds);
+        for &(i, j) in self.neighbours.pairs() {
+            let (i, j) = (i as usize, j as usize);
+            for (one, other) in [(i, j), (j, i)] {
+                if !self.scene.world.bodies()[one].is_fixed() {
+                    self.bounds[one] = self.bounds[one].max(self.speeds[other]);
+                }
+            }
+        }
         let mut report = StepReport::default();
         for round in 0.. {
             self.now.copy_from_slice(&self.start);

@@ -9,7 +9,7 @@
 use nsm_geom::collide::{Feature, Found};
 use nsm_geom::{Mat3, Vec3};
 use nsm_model::ContactLaw;
-use nsm_solvers::friction::Delassus;
+use nsm_solvers::friction::{BodyRows, Delassus};
 
 use super::super::{BodyState, RigidWorld};
 use super::scene::{Couple, Party, Scene};
@@ -161,6 +161,26 @@ impl Row {
         }
     }
 
+    /// Its rows of $JM^{-1/2}$ for both bodies.
+    fn factors(&self, world: &RigidWorld) -> [Option<BodyRows>; 2] {
+        std::array::from_fn(|side| {
+            let b = self.bodies[side]?;
+            let body = &world.bodies()[b];
+            let sign = if side == 1 { 1.0 } else { -1.0 };
+            let (light, root) = (body.inverse_mass().sqrt(), body.inverse_root());
+            let mut rows = [0.0; 18];
+            for k in 0..3 {
+                let (along, turn) =
+                    (self.frame[k] * (sign * light), root * self.turn[side][k] * sign);
+                for a in 0..3 {
+                    rows[6 * k + a] = along[a];
+                    rows[6 * k + 3 + a] = turn[a];
+                }
+            }
+            Some((b, rows))
+        })
+    }
+
     /// The block of $W$ between two rows; zero if they share no body.
     fn block(&self, other: &Self, world: &RigidWorld) -> [f64; 9] {
         let mut block = Mat3::zeros();
@@ -207,6 +227,7 @@ impl Sharing {
         }
         self.entries.sort_unstable();
         for row in rows {
+            w.push_factors(row.factors(world));
             self.neighbours.clear();
             for b in row.bodies.iter().flatten() {
                 let from = self.entries.partition_point(|e| e.0 < *b);

@@ -6,7 +6,7 @@ use nsm_solvers::LinearError;
 use super::PositionUpdate;
 
 /// Residual of an equality, relative to the positions that enter it, with which no step ends.
-const HELD: f64 = 1e-8;
+pub(crate) const HELD: f64 = 1e-8;
 
 impl PositionUpdate<'_> {
     /// An iteration may settle far from the constraints: where a step has no solution, on its least bad end, or with a row left out that

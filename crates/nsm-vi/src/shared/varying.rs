@@ -1,0 +1,394 @@
+//! The two halves of a variational step where the mass depends on the configuration.
+//!
+//! The discrete Lagrangians of $L(q, v) = \tfrac12 v^\top M(q)\\,v - V(q)$, with $v_h = (q_1 - q_0)/h$, $m = \tfrac12(q_0 + q_1)$, are those of \[KP\] (7.2), (7.3)
+//! taken of all of $L$:
+//! $$ L_d^{\text{mid}} = h\\,L(m, v_h), \qquad L_d^{\text{Verlet}} = \tfrac h2\\,\big(L(q_0, v_h) + L(q_1, v_h)\big), $$
+//! $$ D_1 L_d = -\bar p - \tfrac h2 s_0, \qquad D_2 L_d = \bar p - \tfrac h2 s_1, \qquad s = \nabla V - f - \frac{\partial T}{\partial q}, $$
+//! where $\bar p$ is $M(m)\\,v_h$, or the mean of $M(q_0)\\,v_h$ and $M(q_1)\\,v_h$, and $s_0$, $s_1$ are taken at the midpoint, or at the ends, with the velocity $v_h$. Both are
+//! implicit, symmetric and symplectic; a coordinate on which $L$ does not depend has $s = 0$ and keeps its momentum to the last bit. Equalities are held as with a
+//! constant mass:
+//! $$ \bar p + \tfrac h2 s_0 = p_0 + F(q_0)\nu, \quad f(q_1) = 0, \qquad p_1 = p_0 + F(q_0)\nu - \tfrac h2(s_0 + s_1) + F(q_1)\xi, \quad
+//!    F^\top(q_1)\\,M(q_1)^{-1} p_1 + f_t = 0 . $$
+//! A kinetic energy by formula is a full matrix in a few coordinates: everything here is dense.
+
+use nsm_model::{Clock, State, StepError, System, SystemError, VariableMass};
+use nsm_solvers::LinearError;
+use nsm_solvers::small::{self, cholesky, lu, norm_inf};
+
+use crate::shared::loads::Loads;
+use crate::shared::position::{all_finite, largest};
+use crate::shared::tolerances::check_step;
+use crate::{Quadrature, Tolerances};
+
+mod rows;
+
+use rows::Held;
+
+/// Workspace of steps of a system whose mass depends on the configuration.
+pub(crate) struct VaryingKernel<'a> {
+    pub(crate) system: &'a System,
+    mass: &'a dyn VariableMass,
+    quadrature: Quadrature,
+    tolerances: Tolerances,
+    loads: Loads<'a>,
+    pub(crate) held: Held<'a>,
+    /// Equalities where the step began, and which of them were held.
+    start: Vec<f64>,
+    kept: Vec<usize>,
+    /// Trial end of the step, its multipliers and their impulse.
+    pub(crate) x: Vec<f64>,
+    pub(crate) nu: Vec<f64>,
+    pub(crate) impulse: Vec<f64>,
+    pub(crate) residual: f64,
+    f: Vec<f64>,
+    gradients: Vec<f64>,
+    middle: Vec<f64>,
+    velocity: Vec<f64>,
+    /// $s_0$ and $s_1$.
+    pub(crate) left: Vec<f64>,
+    pub(crate) right: Vec<f64>,
+    /// The new momentum.
+    pub(crate) p: Vec<f64>,
+    pattern: Vec<(usize, usize)>,
+    stiffness: Vec<f64>,
+    block: Vec<f64>,
+    matrix: Vec<f64>,
+    pivots: Vec<usize>,
+    step: Vec<f64>,
+    scratch: Vec<f64>,
+    pub(crate) clock: Clock,
+    pub(crate) turn: f64,
+}
+
+impl std::fmt::Debug for VaryingKernel<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VaryingKernel").field("system", &self.system).finish_non_exhaustive()
+    }
+}
+
+impl<'a> VaryingKernel<'a> {
+    pub(crate) fn new(
+        system: &'a System,
+        mass: &'a dyn VariableMass,
+        quadrature: Quadrature,
+        h: f64,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
+        check_step(h)?;
+        tolerances.check()?;
+        system.require_no_switching("a variational integrator")?;
+        let (n, rows) = (system.dimension(), system.equalities());
+        let (m, all) = (rows.len(), n + rows.len());
+        let loads = Loads::new(system);
+        let pattern = loads.stiffness_pattern();
+        Ok(Self {
+            system,
+            mass,
+            quadrature,
+            tolerances,
+            held: Held::new(system, mass),
+            start: vec![0.0; rows.entries()],
+            kept: Vec::with_capacity(m),
+            x: vec![0.0; n],
+            nu: vec![0.0; m],
+            impulse: vec![0.0; n],
+            residual: 0.0,
+            f: vec![0.0; m],
+            gradients: vec![0.0; rows.entries()],
+            middle: vec![0.0; n],
+            velocity: vec![0.0; n],
+            left: vec![0.0; n],
+            right: vec![0.0; n],
+            p: vec![0.0; n],
+            stiffness: vec![0.0; pattern.len()],
+            pattern,
+            block: vec![0.0; n.max(rows.largest_block()).pow(2)],
+            matrix: vec![0.0; all * all],
+            pivots: vec![0; all],
+            step: vec![0.0; all],
+            scratch: vec![0.0; n],
+            loads,
+            clock: Clock::new(h),
+            turn: 0.0,
+        })
+    }
+
+    /// Solves for the new position `x`; returns the iterations.
+    pub(crate) fn advance_position(
+        &mut self,
+        (q, p, t): (&[f64], &[f64], f64),
+        h: f64,
+    ) -> Result<usize, StepError> {
+        self.held.place(q, t)?;
+        self.start.copy_from_slice(&self.held.gradients);
+        self.kept.clear();
+        self.kept.extend_from_slice(self.held.independent());
+        self.held.velocity_of(p, &mut self.scratch);
+        for ((x, q), v) in self.x.iter_mut().zip(q).zip(&self.scratch) {
+            *x = q + h * v;
+        }
+        self.nu.fill(0.0);
+        // A system at rest in the origin is measured by how far it moves.
+        let mut size = norm_inf(q).max(h * norm_inf(&self.scratch)).max(f64::MIN_POSITIVE);
+        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        for iteration in 1..=self.tolerances.iterations {
+            let scale = size.max(norm_inf(&self.x));
+            self.system.equalities().values_over(q, &self.x, t + h, &mut self.f);
+            if iteration > 1 && self.tolerances.is_converged(before, last, scale) {
+                self.residual = last / scale;
+                self.check_held(t, iteration - 1, scale)?;
+                self.impulse.fill(0.0);
+                let rows = self.system.equalities();
+                rows.add_transposed(&self.start, &self.nu, 1.0, &mut self.impulse);
+                return self.check_finite(t).map(|()| iteration - 1);
+            }
+            self.newton_step((q, p, t), h).map_err(|error| self.failure(t, &error))?;
+            let n = self.x.len();
+            (before, last) = (last, norm_inf(&self.step[..n]));
+            for (x, d) in self.x.iter_mut().zip(&self.step) {
+                *x += d;
+            }
+            for (&i, nu) in self.kept.iter().zip(&self.step[n..]) {
+                self.nu[i] = *nu;
+            }
+            if iteration == 1 {
+                size = size.max(last);
+            }
+            if !last.is_finite() {
+                self.check_finite(t)?;
+            }
+        }
+        let (i, worst) = largest(&self.f);
+        let culprit = if worst > 0.0 {
+            self.system.equalities().name(i)
+        } else {
+            &self.system.names()[largest(&self.step[..self.x.len()]).0]
+        };
+        Err(StepError::NotConverged {
+            t,
+            what: "the position update",
+            iterations: self.tolerances.iterations,
+            residual: last,
+            culprit: culprit.to_owned(),
+        })
+    }
+
+    /// Writes Newton's step of $x$ and the new multipliers of the rows that are held.
+    fn newton_step(&mut self, (q, p, t): (&[f64], &[f64], f64), h: f64) -> Result<(), LinearError> {
+        let (n, rows) = (self.x.len(), self.system.equalities());
+        let all = n + self.kept.len();
+        self.trial(q, t, h);
+        let (step, momentum) = (&mut self.step[..all], &mut self.scratch);
+        step.fill(0.0);
+        self.matrix[..all * all].fill(0.0);
+        // p̄ with its derivatives M/h by the velocity and ∂p/∂q by the place.
+        let ends = [(q, 0.5, 0.0), (&self.x[..], 0.5, 1.0)];
+        let middle = [(&self.middle[..], 1.0, 0.5)];
+        let places = if self.quadrature == Quadrature::Midpoint { &middle[..] } else { &ends[..] };
+        for &(place, weight, moves) in places {
+            self.mass.momentum(place, &self.velocity, momentum);
+            small::axpy(-weight, momentum, &mut step[..n]);
+            self.mass.matrix(place, &mut self.block[..n * n]);
+            add_block(n, all, weight / h, &self.block, &mut self.matrix);
+            if moves != 0.0 {
+                self.mass.momentum_by_position(place, &self.velocity, &mut self.block[..n * n]);
+                add_block(n, all, weight * moves, &self.block, &mut self.matrix);
+            }
+        }
+        for ((r, p), s) in step[..n].iter_mut().zip(p).zip(&self.left) {
+            *r += p - 0.5 * h * s;
+        }
+        // ½h ∂s₀/∂q₁: by the place where the midpoint is meant, and by the velocity.
+        let (place, time, by_place) = match self.quadrature {
+            Quadrature::Midpoint => (&self.middle[..], t + 0.5 * h, 0.25 * h),
+            Quadrature::Verlet => (q, t, 0.0),
+        };
+        self.loads.stiffness((place, &self.velocity, time), (by_place, 0.5), &mut self.stiffness);
+        for (&(i, j), k) in self.pattern.iter().zip(&self.stiffness) {
+            self.matrix[i * all + j] += k;
+        }
+        if by_place != 0.0 {
+            self.mass.slope_by_position(place, &self.velocity, &mut self.block[..n * n]);
+            add_block(n, all, -by_place, &self.block, &mut self.matrix);
+        }
+        self.mass.momentum_by_position(place, &self.velocity, &mut self.block[..n * n]);
+        for i in 0..n {
+            for j in 0..n {
+                self.matrix[i * all + j] -= 0.5 * self.block[j * n + i];
+            }
+        }
+        rows.gradients(&self.x, t + h, &mut self.gradients);
+        for &i in rows.rolling() {
+            let k = rows.columns(i).len();
+            let (row, block) = (&mut self.gradients[rows.span(i)], &mut self.block[..k * k]);
+            rows::slope_over(rows.field(i), (q, &self.x), t + h, row, block);
+        }
+        for (k, &i) in self.kept.iter().enumerate() {
+            for (&c, (a, b)) in rows
+                .columns(i)
+                .iter()
+                .zip(self.start[rows.span(i)].iter().zip(&self.gradients[rows.span(i)]))
+            {
+                self.matrix[c * all + n + k] = -a;
+                self.matrix[(n + k) * all + c] = *b;
+            }
+            step[n + k] = -self.f[i];
+        }
+        let (matrix, pivots) = (&mut self.matrix[..all * all], &mut self.pivots[..all]);
+        lu::factor(all, matrix, pivots, small::tolerance(all))?;
+        lu::solve(all, matrix, pivots, step)
+    }
+
+    /// Evaluates $v_h$, $m$ and $s_0$ at the trial end.
+    fn trial(&mut self, q: &[f64], t: f64, h: f64) {
+        for (i, (a, b)) in q.iter().zip(&self.x).enumerate() {
+            self.velocity[i] = (b - a) / h;
+            self.middle[i] = 0.5 * (a + b);
+        }
+        let (place, time) = match self.quadrature {
+            Quadrature::Midpoint => (&self.middle[..], t + 0.5 * h),
+            Quadrature::Verlet => (q, t),
+        };
+        slope(
+            (&mut self.loads, self.mass),
+            (place, &self.velocity, time),
+            &mut self.scratch,
+            &mut self.left,
+        );
+    }
+
+    /// Forms the new momentum after the position, tangent to the equalities, and its velocity; the motion that it ends
+    /// with must be finite.
+    pub(crate) fn advance_momentum(
+        &mut self,
+        (q, p, t): (&[f64], &[f64], f64),
+        h: f64,
+    ) -> Result<(), StepError> {
+        self.trial(q, t, h);
+        match self.quadrature {
+            Quadrature::Midpoint => self.right.copy_from_slice(&self.left),
+            Quadrature::Verlet => {
+                let at = (&self.x[..], &self.velocity[..], t + h);
+                slope((&mut self.loads, self.mass), at, &mut self.scratch, &mut self.right);
+            }
+        }
+        let slopes = self.left.iter().zip(&self.right);
+        for ((new, (p, impulse)), (a, b)) in
+            self.p.iter_mut().zip(p.iter().zip(&self.impulse)).zip(slopes)
+        {
+            *new = p + impulse - 0.5 * h * (a + b);
+        }
+        self.held.place(&self.x, t + h)?;
+        self.held.project(t + h, &mut self.p)?;
+        self.check_turn(t)?;
+        self.system.check_motion(t, t + h, &self.x, &self.held.velocity)
+    }
+
+    /// Refuses the far side of a curved constraint, as with a constant mass.
+    fn check_turn(&self, t: f64) -> Result<(), StepError> {
+        let rows = self.system.equalities();
+        for i in 0..rows.len() {
+            let (a, b) = (&self.start[rows.span(i)], &self.held.gradients[rows.span(i)]);
+            let along = small::dot(a, b);
+            if along < self.turn * (small::dot(a, a) * small::dot(b, b)).sqrt() {
+                return Err(StepError::NotConverged {
+                    t,
+                    what: "the position update, in which a constraint turns too far,",
+                    iterations: 0,
+                    residual: along,
+                    culprit: rows.name(i).to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the end of a step of full length into the state.
+    pub(crate) fn commit(&mut self, state: &mut State) {
+        state.q.copy_from_slice(&self.x);
+        state.p.copy_from_slice(&self.p);
+        state.v.copy_from_slice(&self.held.velocity);
+        state.t = self.clock.tick(state.t);
+    }
+
+    /// No step ends off its equalities, those among them that depend on others.
+    fn check_held(&self, t: f64, iterations: usize, scale: f64) -> Result<(), StepError> {
+        let rows = self.system.equalities();
+        for (i, f) in self.f.iter().enumerate() {
+            let slope: f64 = self.start[rows.span(i)].iter().map(|g| g.abs()).sum();
+            let residual = f.abs() / (slope * scale).max(f64::MIN_POSITIVE);
+            if residual > crate::shared::position::HELD {
+                let culprit = rows.name(i).to_owned();
+                let what = "the position update";
+                return Err(StepError::NotConverged { t, what, iterations, residual, culprit });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_finite(&self, t: f64) -> Result<(), StepError> {
+        if all_finite(&self.x) {
+            return Ok(());
+        }
+        let i = self.x.iter().position(|x| !x.is_finite()).unwrap_or(0);
+        Err(StepError::NotFinite { t, what: "position", culprit: self.system.names()[i].clone() })
+    }
+
+    fn failure(&self, t: f64, error: &LinearError) -> StepError {
+        let names = self.system.names();
+        match *error {
+            LinearError::Singular { pivot, .. } => {
+                let row = |k: usize| {
+                    self.kept.get(k).map(|&i| self.system.equalities().names()[i].clone())
+                };
+                let culprit = names.get(pivot).cloned().or_else(|| row(pivot - names.len()));
+                let what = "the matrix of the position update";
+                StepError::Singular { t, what, culprit: culprit.unwrap_or_default() }
+            }
+            _ => {
+                let culprit = names[largest(&self.step[..names.len()]).0].clone();
+                StepError::NotFinite { t, what: "the equation of motion", culprit }
+            }
+        }
+    }
+}
+
+/// Writes $s = \nabla V - f - \partial T/\partial q$.
+fn slope(
+    (loads, mass): (&mut Loads<'_>, &dyn VariableMass),
+    (q, v, t): (&[f64], &[f64], f64),
+    scratch: &mut [f64],
+    out: &mut [f64],
+) {
+    loads.slope(q, v, t, out);
+    mass.slope(q, v, scratch);
+    small::axpy(-1.0, scratch, out);
+}
+
+/// Adds an $n \times n$ block to the front of a matrix with `all` columns.
+fn add_block(n: usize, all: usize, weight: f64, block: &[f64], matrix: &mut [f64]) {
+    for (row, entries) in matrix.chunks_exact_mut(all).zip(block.chunks_exact(n)).take(n) {
+        small::axpy(weight, entries, &mut row[..n]);
+    }
+}
+
+/// Factorises the mass at a place; refuses one that is not positive definite by a coordinate without inertia.
+fn factorise(
+    system: &System,
+    mass: &dyn VariableMass,
+    (q, t): (&[f64], f64),
+    out: &mut [f64],
+) -> Result<(), StepError> {
+    let n = system.dimension();
+    mass.matrix(q, out);
+    let tolerance = small::tolerance(n);
+    cholesky::factor(n, out, tolerance).map_err(|error| {
+        let i = match error {
+            LinearError::Singular { pivot, .. }
+            | LinearError::NotPositiveDefinite { pivot, .. } => pivot,
+            _ => 0,
+        };
+        let culprit = system.names().get(i).cloned().unwrap_or_default();
+        StepError::Singular { t, what: "the mass, by the kinetic energy,", culprit }
+    })
+}
