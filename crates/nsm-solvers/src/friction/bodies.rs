@@ -81,12 +81,14 @@ impl Bodies {
 
     /// Whether a system for bodies is smaller than one for `n` contacts.
     pub(super) fn pay(&self, n: usize) -> bool {
-        self.rows.len() == n && n > FEW && 2 * self.names.len() < n
+        self.rows.len() == n && n > FEW && (2 * self.names.len() < n || self.names.len() >= MANY)
     }
 }
 
 /// Contacts up to which a system for them is as quick.
 const FEW: usize = 8;
+/// Bodies from which one for them is quicker in any case, because it is sparser.
+const MANY: usize = 60;
 
 /// The system, with its storage.
 #[derive(Clone, Debug, Default)]

@@ -21,6 +21,8 @@ use super::scene::Scene;
 const ROUNDS: usize = 60;
 /// Rounds after which only half of a change is taken.
 const SLOW: usize = 15;
+/// Rounds without a change half as large, after which there will be none.
+const IN_VAIN: usize = 16;
 /// Rounds in which the point where a pair pushes still moves.
 const CENTRED: usize = 4;
 /// How often features are looked for again, and how often those of a pair may be dropped.
@@ -110,7 +112,7 @@ impl Workshop {
         for row in &self.rows {
             self.r.extend(row.components());
         }
-        let mut last = f64::INFINITY;
+        let (mut last, mut mark) = (f64::INFINITY, (f64::INFINITY, 0));
         let scale = self.speed(scene, job);
         for round in 0..ROUNDS {
             self.kicked_flight(scene, job, tau)?;
@@ -166,7 +168,10 @@ impl Workshop {
                 self.contact = self.contact.max(residual).max(left);
                 return Ok(());
             }
-            if round + 1 == ROUNDS || !worst.0.is_finite() {
+            if worst.0 < 0.5 * mark.0 {
+                mark = (worst.0, round);
+            }
+            if round + 1 == ROUNDS || round > mark.1 + IN_VAIN || !worst.0.is_finite() {
                 return Err(Trouble::Stage {
                     row: worst.1,
                     rounds: round + 1,
