@@ -3,6 +3,7 @@
 
 mod citations;
 mod doc_text;
+mod equations;
 mod formulas;
 mod layers;
 mod length;
@@ -55,12 +56,20 @@ pub(crate) fn run(root: &Path) -> Result<(), Error> {
         paths::check(&files),
         formulas::check(&files),
         citations::check(&files),
+        equations::check(&files),
     ]
     .into_iter()
     .flatten()
     .collect();
     for problem in &problems {
         println!("{problem}");
+    }
+    // The index follows the sources, line by line: it is written anew rather than complained of.
+    let index = equations::index(&files);
+    if !files.iter().any(|file| file.path == equations::INDEX && file.text == index) {
+        let path = root.join(equations::INDEX);
+        std::fs::write(&path, &index).map_err(|e| Error::file(path, e))?;
+        println!("{}: written anew", equations::INDEX);
     }
     if problems.is_empty() {
         println!("tidy: {} packages, {} files, nothing to mend", packages.len(), files.len());

@@ -1,4 +1,4 @@
-//! The four systems of Patil & Brüls \[PB\], section 5, as mechanics only: no integrator, no judgement. Examples,
+//! The four systems of Patil & Brüls (\[PB\] section 5) as mechanics only: no integrator, no judgement. Examples,
 //! tests, benchmarks and the reproduction of the paper share them.
 //!
 //! Coordinates, constraints and data as in the paper with its misprints corrected: the pothole is left

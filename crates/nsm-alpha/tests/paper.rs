@@ -1,4 +1,4 @@
-//! The numbers of Patil & Brüls \[PB\], section 5, by every method of the crate.
+//! The numbers of Patil & Brüls (\[PB\] section 5) by every method of the crate.
 
 mod common;
 

@@ -5,7 +5,6 @@ pub mod dae_test_set;
 pub mod garcia_orden;
 pub mod kaufman_pai;
 pub mod leyendecker_marsden_ortiz;
-pub mod patil_bruls;
 mod scenario;
 pub mod tran_leok;
 
@@ -15,11 +14,9 @@ pub use scenario::{Check, Effort, Expected, Findings, Scenario, ScenarioError, T
 /// All scenarios, in the order of the papers, then those with references from elsewhere.
 pub fn scenarios() -> Vec<Scenario> {
     [
-        kaufman_pai::scenarios(),
         tran_leok::scenarios(),
         leyendecker_marsden_ortiz::scenarios(),
         garcia_orden::scenarios(),
-        patil_bruls::scenarios(),
         dae_test_set::scenarios(),
     ]
     .into_iter()

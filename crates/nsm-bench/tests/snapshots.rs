@@ -199,27 +199,6 @@ fn kaufman_pai() {
     file("kaufman-pai/oscillator", 20.0);
     file("kaufman-pai/pogo", 30.0);
     file("kaufman-pai/sphere", 20.0);
-    let ids = [
-        ("ball", 5.0),
-        ("ball-heights", WHOLE),
-        ("smooth-approach", WHOLE),
-        ("pogo-gvi", WHOLE),
-        ("pogo-hybrid", 40.0),
-        ("pogo-second-order", 20.0),
-        ("spheres-endpoint", WHOLE),
-        ("spheres-smooth", WHOLE),
-        ("spheres-leave", WHOLE),
-        ("spheres-mixed-endpoint", WHOLE),
-        ("spheres-mixed", WHOLE),
-        ("oscillator-endpoint", WHOLE),
-        ("oscillator-hybrid", WHOLE),
-        ("oscillator-gvi", WHOLE),
-        ("oscillator-linearised", WHOLE),
-        ("oscillator-midpoint", 6.0),
-        ("cradle", WHOLE),
-        ("cradle-repredict", WHOLE),
-    ];
-    figures("kaufman-pai", &ids, FIGURE, "figures");
 }
 
 #[test]
@@ -235,8 +214,6 @@ fn tran_leok() {
         ("energy-transfer", 10.0),
         ("energy", WHOLE),
         ("order", WHOLE),
-        ("ties", WHOLE),
-        ("restitution", WHOLE),
         ("centroid-iii", WHOLE),
     ];
     figures("tran-leok", &ids, FIGURE, "figures");
@@ -255,7 +232,7 @@ fn tran_leok_statistics() {
 #[test]
 fn garcia_orden() {
     file("garcia-orden/two-particles", 10.0);
-    let ids = ["conserving", "no-projection", "projection", "long-run", "criterion", "order"];
+    let ids = ["conserving", "no-projection", "criterion", "order"];
     figures("garcia-orden", &ids.map(|id| (id, WHOLE)), FIGURE, "figures");
 }
 
@@ -287,16 +264,4 @@ fn patil_bruls() {
     for name in ["braid-equal", "braid-half", "cam", "pothole", "track"] {
         file(&format!("patil-bruls/{name}"), 6.0);
     }
-    let ids = [
-        "track-classical",
-        "track-nsga",
-        "track-interpolation-index2",
-        "track-interpolation",
-        "track-backward",
-        "braid-equal",
-        "braid-half",
-        "pothole",
-        "cam",
-    ];
-    figures("patil-bruls", &ids.map(|id| (id, WHOLE)), FIGURE, "figures");
 }

@@ -107,7 +107,7 @@ impl Affine {
         Self::new(&coordinates, &coefficients, 0.0)
     }
 
-    /// The tangent of a field at a configuration, (7.1d) \[KP\] for a single constraint.
+    /// The tangent of a field at a configuration, \[KP\] (7.1d) for a single constraint.
     ///
     /// # Errors
     /// Values or gradients that are not finite there.

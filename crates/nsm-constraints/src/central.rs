@@ -11,7 +11,7 @@ use crate::{ConstraintError, Field};
 /// The profile $\varphi(s)$ of a central potential, $s = |x|^2$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Profile {
-    /// $k s^e$: with $e = -1$ and $k = 25$ the outward pull of \[KP, §4.2\], with $e = -\tfrac12$ and $k < 0$
+    /// $k s^e$: with $e = -1$ and $k = 25$ the outward pull of \[KP\] section 4.2, with $e = -\tfrac12$ and $k < 0$
     /// Kepler's potential, with $e = 1$ a spring of zero length and stiffness $2k$.
     Power {
         /// $k$.
@@ -19,7 +19,7 @@ pub enum Profile {
         /// $e$.
         exponent: f64,
     },
-    /// $k s (s - 1)^2$: the nonlinear oscillator (7.4) \[KP\], with wells at the centre and on the unit sphere.
+    /// $k s (s - 1)^2$: the nonlinear oscillator \[KP\] (7.4), with wells at the centre and on the unit sphere.
     SexticWell {
         /// $k$.
         strength: f64,

@@ -1,4 +1,4 @@
-//! Constraints linearised at a configuration that moves with the steps, (7.1d) \[KP\].
+//! Constraints linearised at a configuration that moves with the steps, \[KP\] (7.1d).
 //!
 //! $$ g^{\mathrm{lin}}(q) = g(\bar q) + \nabla g(\bar q) \cdot (q - \bar q) $$
 //! A popular simplification: energy stays bounded, but a linearised constraint does not keep the

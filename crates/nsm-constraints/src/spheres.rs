@@ -4,7 +4,7 @@
 //! |---|---|
 //! | inside a sphere | $R - \lvert x - c \rvert$ |
 //! | outside a sphere | $\lvert x - c \rvert - R$ |
-//! | between two balls, (7.5) \[KP\] | $\lvert x_a - x_b \rvert - r_a - r_b$ |
+//! | between two balls, \[KP\] (7.5) | $\lvert x_a - x_b \rvert - r_a - r_b$ |
 //!
 //! All are distances with unit gradient per point. In one dimension they are intervals.
 

@@ -1,7 +1,7 @@
 //! Linear springs: between points in space, and between coordinates along a line.
 //!
 //! $$ V = \tfrac{k}{2} (|x| - l)^2, \qquad V = \tfrac{k}{2} (q_i - q_j - l)^2 $$
-//! The second one keeps its sign through zero length, as the pogo stick of [KP, §5.1.1] does.
+//! The second one keeps its sign through zero length, as the pogo stick of \[KP\] section 5.1.1 does.
 
 use crate::distance::{Separation, norm, not_negative};
 use crate::{ConstraintError, Field};

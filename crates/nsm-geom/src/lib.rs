@@ -3,7 +3,7 @@
 //! derivatives, contacts and near pairs, and mass properties. Knows nothing of time.
 //!
 //! Conventions, valid for the whole crate:
-//! - A configuration is $(x, R) \in SE(3)$; a body point $\rho$ lies at $x + R\rho$ (\[TL\] 2.8b).
+//! - A configuration is $(x, R) \in SE(3)$; a body point $\rho$ lies at $x + R\rho$ (\[TL\] (2.8b)).
 //! - $\dot R = R\\,S(\Omega)$ with $\Omega$ in the body frame; twists are ordered $(y, \omega)$,
 //!   translation first, as in \[TL\] (2.9).
 //! - A plane is $\lbrace z : n\cdot z + D = 0\rbrace$ with unit normal $n$ pointing to the free side.

@@ -1,6 +1,6 @@
 //! Planes and half-spaces.
 //!
-//! $\mathcal P(n, D) = \lbrace z : n\cdot z + D = 0\rbrace$ with $|n| = 1$ (\[TL\] 2.12); its signed distance
+//! $\mathcal P(n, D) = \lbrace z : n\cdot z + D = 0\rbrace$ with $|n| = 1$ (\[TL\] (2.12)); its signed distance
 //! function (6.2) is $\psi_{\mathcal P}(z) = n\cdot z + D$, negative in the half-space that the plane bounds
 //! from above (the obstacle), positive on the free side to which $n$ points.
 
@@ -42,7 +42,7 @@ impl Plane {
         Ok(Self { offset, ..plane })
     }
 
-    /// $n = (0,0,1)$, $D = 0$ (\[TL\] 2.11).
+    /// $n = (0,0,1)$, $D = 0$ (\[TL\] (2.11)).
     pub fn horizontal() -> Self {
         Self { normal: Vec3::z(), offset: 0.0 }
     }
@@ -57,13 +57,13 @@ impl Plane {
         self.offset
     }
 
-    /// $\psi_{\mathcal P}(z) = n\cdot z + D$ (\[TL\] 6.2).
+    /// $\psi_{\mathcal P}(z) = n\cdot z + D$ (\[TL\] (6.2)).
     #[inline]
     pub fn signed_distance(&self, z: &Vec3) -> f64 {
         self.normal.dot(z) + self.offset
     }
 
-    /// The plane as seen from a body at `pose`: $\mathcal P(R^\top n, D + n\cdot x)$ (\[TL\] 6.7 and Theorem A.11).
+    /// The plane as seen from a body at `pose`: $\mathcal P(R^\top n, D + n\cdot x)$ (\[TL\] (6.7) and Theorem A.11).
     #[must_use]
     pub fn in_body(&self, pose: &Pose) -> Self {
         Self { normal: pose.rot.tr_mul(&self.normal), offset: self.signed_distance(&pose.x) }

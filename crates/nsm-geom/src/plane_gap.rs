@@ -28,7 +28,7 @@ impl PlaneGap {
         Self { gap, point, chi: point.cross(body_plane.normal()) }
     }
 
-    /// $\partial\Phi/\partial R = n\rho_C^\top$ (\[TL\] 6.5, 6.10).
+    /// $\partial\Phi/\partial R = n\rho_C^\top$ (\[TL\] (6.5), (6.10)).
     pub fn rotation_gradient(&self, plane: &Plane) -> Mat3 {
         plane.normal() * self.point.transpose()
     }

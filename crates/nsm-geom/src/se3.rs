@@ -2,9 +2,9 @@
 //! their inverses and tangent maps.
 //!
 //! Conventions:
-//! - A [`Pose`] is $(x, R)$, the homogeneous matrix $G$ with blocks $R$, $x$ (\[TL\] 2.8); it acts by
+//! - A [`Pose`] is $(x, R)$, the homogeneous matrix $G$ with blocks $R$, $x$ (\[TL\] (2.8)); it acts by
 //!   $z \mapsto Rz + x$.
-//! - A twist is the 6-vector $(y, \omega)$, translation first (\[TL\] 2.9), the matrix $\hat\xi$ with blocks
+//! - A twist is the 6-vector $(y, \omega)$, translation first (\[TL\] (2.9)), the matrix $\hat\xi$ with blocks
 //!   $S(\omega)$, $y$; the inner product (2.10) is the usual dot product of 6-vectors.
 //! - $\mathrm{Ad}\_G$ is defined by $G\hat\xi G^{-1} = \widehat{\mathrm{Ad}\_G\xi}$, and
 //!   $\mathrm{ad}_\xi\eta = [\xi, \eta]$.
@@ -57,7 +57,7 @@ impl Pose {
         Self { x: -self.rot.tr_mul(&self.x), rot: self.rot.transpose() }
     }
 
-    /// $T_{(x,R)}(z) = Rz + x$ (\[TL\] 2.8b).
+    /// $T_{(x,R)}(z) = Rz + x$ (\[TL\] (2.8b)).
     #[inline]
     pub fn act(&self, z: &Vec3) -> Vec3 {
         self.rot * z + self.x
@@ -86,7 +86,7 @@ impl Pose {
 impl Mul for Pose {
     type Output = Self;
 
-    /// Group operation (\[TL\] 2.8a).
+    /// Group operation (\[TL\] (2.8a)).
     fn mul(self, other: Self) -> Self {
         Self { x: self.rot * other.x + self.x, rot: self.rot * other.rot }
     }
@@ -102,7 +102,7 @@ pub fn split(xi: &Vec6) -> (Vec3, Vec3) {
     (Vec3::new(xi[0], xi[1], xi[2]), Vec3::new(xi[3], xi[4], xi[5]))
 }
 
-/// $\hat\xi$: the matrix of $\mathfrak{se}(3)$ with blocks $S(\omega)$, $y$ (\[TL\] 2.9).
+/// $\hat\xi$: the matrix of $\mathfrak{se}(3)$ with blocks $S(\omega)$, $y$ (\[TL\] (2.9)).
 pub fn hat(xi: &Vec6) -> Matrix4<f64> {
     let (y, omega) = split(xi);
     let mut v = Matrix4::zeros();

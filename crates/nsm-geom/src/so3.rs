@@ -1,7 +1,7 @@
 //! The rotation group SO(3): skew map, exponential and Cayley maps, their inverses and tangent maps.
 //!
 //! Conventions:
-//! - $S(x)y = x \times y$ (\[TL\] 2.1); `skew` is $S$, `vee` its inverse (2.2).
+//! - $S(x)y = x \times y$ (\[TL\] (2.1)); `skew` is $S$, `vee` its inverse (2.2).
 //! - Rotations are matrices $R$ taking body components to inertial ones.
 //! - $\exp S(f)$ turns by $|f|$ about $f$ (D.2);
 //!   $\mathrm{Cay}\\,S(f) = (I + S(f))(I - S(f))^{-1}$ turns by $2\arctan|f|$ about $f$ (D.5).
@@ -25,19 +25,19 @@ pub fn skew(x: &Vec3) -> Mat3 {
     Mat3::new(0.0, -x.z, x.y, x.z, 0.0, -x.x, -x.y, x.x, 0.0)
 }
 
-/// $S^{-1}(\Omega) = (\Omega_{32}, \Omega_{13}, \Omega_{21})$ (\[TL\] 2.2), reading the entries as they are.
+/// $S^{-1}(\Omega) = (\Omega_{32}, \Omega_{13}, \Omega_{21})$ (\[TL\] (2.2)), reading the entries as they are.
 #[inline]
 pub fn vee(omega: &Mat3) -> Vec3 {
     Vec3::new(omega.m32, omega.m13, omega.m21)
 }
 
-/// $\mathrm{Asym}(A) = A - A^\top$ (\[TL\] 2.3).
+/// $\mathrm{Asym}(A) = A - A^\top$ (\[TL\] (2.3)).
 #[inline]
 pub fn asym(a: &Mat3) -> Mat3 {
     a - a.transpose()
 }
 
-/// $\mathrm{Sym}(A) = A + A^\top$ (\[TL\] 2.4).
+/// $\mathrm{Sym}(A) = A + A^\top$ (\[TL\] (2.4)).
 #[inline]
 pub fn sym(a: &Mat3) -> Mat3 {
     a + a.transpose()
@@ -50,13 +50,13 @@ pub fn vee_asym(a: &Mat3) -> Vec3 {
 }
 
 /// $\langle \Omega_1, \Omega_2\rangle_S = \tfrac12\mathrm{tr}(\Omega_2^\top\Omega_1) = \omega_2\cdot\omega_1$
-/// on $\mathfrak{so}(3)$ (\[TL\] 2.7).
+/// on $\mathfrak{so}(3)$ (\[TL\] (2.7)).
 #[inline]
 pub fn inner(omega1: &Mat3, omega2: &Mat3) -> f64 {
     0.5 * omega2.dot(omega1)
 }
 
-/// $\exp S(f)$ by Rodrigues' formula (\[TL\] D.2).
+/// $\exp S(f)$ by Rodrigues' formula (\[TL\] (D.2)).
 #[inline]
 pub fn exp(f: &Vec3) -> Mat3 {
     let (c1, c2) = c1_c2(f.norm_squared());
@@ -82,7 +82,7 @@ pub fn log(rotation: &Mat3) -> Vec3 {
     2.0 * ratio * v
 }
 
-/// $\mathrm{Cay}\\,S(f) = I + \tfrac{2}{1+|f|^2}(S(f) + S(f)^2)$ (\[TL\] D.7).
+/// $\mathrm{Cay}\\,S(f) = I + \tfrac{2}{1+|f|^2}(S(f) + S(f)^2)$ (\[TL\] (D.7)).
 #[inline]
 pub fn cay(f: &Vec3) -> Mat3 {
     let k = 2.0 / (1.0 + f.norm_squared());
@@ -193,7 +193,7 @@ pub fn nearest(matrix: &Mat3) -> Result<Mat3, GeomError> {
     Err(refused())
 }
 
-/// $I + a\\,S(f) + b\\,S(f)^2$, using $S(f)^2 = ff^\top - |f|^2 I$ (\[TL\] 2.1b).
+/// $I + a\\,S(f) + b\\,S(f)^2$, using $S(f)^2 = ff^\top - |f|^2 I$ (\[TL\] (2.1b)).
 #[inline]
 fn rodrigues(a: f64, b: f64, f: &Vec3) -> Mat3 {
     let (x, y, z) = (f.x, f.y, f.z);

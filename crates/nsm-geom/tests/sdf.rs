@@ -1,4 +1,4 @@
-//! Signed distances: exactness by an independent oracle, gradients by differences, the algebra of \[TL\] 6.4,
+//! Signed distances: exactness by an independent oracle, gradients by differences, the algebra of \[TL\] section 6.4,
 //! explicit absence of gradients.
 
 mod common;

@@ -18,7 +18,7 @@ use crate::ReflectError;
 /// How momentum jumps when contacts close.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ImpactLaw {
-    /// Generalized reflection \[KP, Algorithm 2\] with non-negative least squares in line 9: all jump
+    /// Generalized reflection (\[KP\] Algorithm 2) with non-negative least squares in line 9: all jump
     /// conditions (5.7)–(5.9) hold in every round.
     #[default]
     Reflection,

@@ -1,4 +1,4 @@
-//! Multipliers of one island: line 9 of Algorithm 2 \[KP\], and its relatives.
+//! Multipliers of one island: line 9 of \[KP\] Algorithm 2, and its relatives.
 //!
 //! With $A = G^\top W G$ over the island,
 //! $$ \lambda = \arg\min_{\lambda \ge 0} \tfrac12 \lambda^\top A \lambda + q^\top \lambda

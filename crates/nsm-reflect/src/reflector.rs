@@ -2,7 +2,7 @@
 //!
 //! The gradients come from whoever steps (they are needed there too), in the order of
 //! [`Rows`](nsm_constraints::Rows). Equality constraints are kept: contact gradients are projected onto
-//! their cotangent space, (6.7) \[KP\], inside the reflection as well.
+//! their cotangent space, \[KP\] (6.7), inside the reflection as well.
 
 use nsm_constraints::{ContactTolerance, CotangentProjection, Metric, Rows};
 use nsm_model::System;

@@ -15,9 +15,9 @@ use crate::ReflectError;
 /// The step whose numerical Hamiltonian is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quadrature {
-    /// Störmer–Verlet, (7.3) \[KP\].
+    /// Störmer–Verlet, \[KP\] (7.3).
     Verlet,
-    /// Implicit midpoint, (7.2) \[KP\].
+    /// Implicit midpoint, \[KP\] (7.2).
     Midpoint,
 }
 

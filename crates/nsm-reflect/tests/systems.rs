@@ -75,7 +75,7 @@ fn a_contact_that_the_equalities_hold_takes_no_impulse() {
     assert_eq!(p, before);
 }
 
-/// Newton's cradle of [KP, §7.2]: pendulums side by side, at rest in the middle.
+/// Newton's cradle of \[KP\] section 7.2: pendulums side by side, at rest in the middle.
 #[test]
 fn the_cradle_of_pendulums_passes_the_momentum_on() {
     let n = 5;
@@ -100,7 +100,7 @@ fn the_cradle_of_pendulums_passes_the_momentum_on() {
     assert_eq!(p, last);
 }
 
-/// The pogo stick of [KP, §5.1.1].
+/// The pogo stick of \[KP\] section 5.1.1.
 fn pogo() -> System {
     System::new(Mass::diagonal(&[1.0, 1.0]).unwrap())
         .with_potential("spring", LineSpring::new(0, 1, 10.0, 5.0).unwrap())

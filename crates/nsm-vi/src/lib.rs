@@ -36,8 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reference: \[KP\] D. M. Kaufman and D. K. Pai, Geometric numerical integration of inequality
-//! constrained, nonsmooth Hamiltonian systems, SIAM J. Sci. Comput. 34 (2012).
+//! Equations are cited as in \[KP\] (5.3); the papers stand in `REFERENCES.md`, and `docs/equations.md` says where each equation lies in the code.
 
 mod diagnostics;
 mod methods;

@@ -1,7 +1,7 @@
 //! Runs of the two particles, with what the figures show.
 
 use nsm_model::{State, StepError, Stepper, System};
-use nsm_vi::{ConservingStepper, Projected};
+use nsm_vi::ConservingStepper;
 
 use crate::Findings;
 
@@ -15,8 +15,8 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// A run without projection.
-    pub(super) fn free(
+    /// A run.
+    pub(super) fn of(
         system: &System,
         state: &State,
         mut stepper: ConservingStepper<'_>,
@@ -30,21 +30,6 @@ impl Trace {
         Ok(trace)
     }
 
-    /// A run with projection.
-    pub(super) fn projected(
-        system: &System,
-        state: &State,
-        mut stepper: Projected<'_, ConservingStepper<'_>>,
-        steps: usize,
-    ) -> Result<Self, StepError> {
-        let (mut trace, mut state) = (Self::default(), state.clone());
-        for _ in 0..steps {
-            stepper.step(&mut state)?;
-            trace.record(system, &state, stepper.inner().multipliers()[0]);
-        }
-        Ok(trace)
-    }
-
     fn record(&mut self, system: &System, state: &State, multiplier: f64) {
         let t = state.t;
         self.energy.push([t, system.mass().kinetic_energy(&state.v)]);
@@ -52,13 +37,6 @@ impl Trace {
         self.position.push([t, system.equalities().value(0, &state.q, t)]);
         let rate = 2.0 * (state.q[0] * state.v[0] + state.q[1] * state.v[1]);
         self.rate.push([t, rate]);
-    }
-
-    /// Energy at the step that ends closest to `t`.
-    pub(super) fn energy_at(&self, t: f64) -> f64 {
-        let distance = |p: &&[f64; 2]| (p[0] - t).abs();
-        let nearest = self.energy.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        nearest.map_or(f64::NAN, |p| p[1])
     }
 
     /// Adds the curves of the figures.

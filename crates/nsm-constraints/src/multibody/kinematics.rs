@@ -1,4 +1,4 @@
-//! What the joints leave free: null space matrix and reparametrisation of open chains (\[LMO\] 5.1–5.4).
+//! What the joints leave free: null space matrix and reparametrisation of open chains (\[LMO\] sections 5.1 to 5.4).
 //!
 //! A freedom of the [`Tree`] moves everything below its joint as one rigid body, so that its column of $P$ is a
 //! twist of that subtree: with angular velocity $w$ through a point $c$, or with velocity $v$,

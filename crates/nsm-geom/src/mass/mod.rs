@@ -47,7 +47,7 @@ impl MassProperties {
         Ok(Self { mass, centre, inertia: 0.5 * (inertia + inertia.transpose()) })
     }
 
-    /// $J_d$ about the centre of mass (\[TL\] 4.1).
+    /// $J_d$ about the centre of mass (\[TL\] (4.1)).
     pub fn nonstandard(&self) -> Mat3 {
         nonstandard(&self.inertia)
     }
@@ -97,12 +97,12 @@ impl MassProperties {
     }
 }
 
-/// $J_d = \tfrac12\mathrm{tr}(J)I - J$ (\[TL\] 4.1).
+/// $J_d = \tfrac12\mathrm{tr}(J)I - J$ (\[TL\] (4.1)).
 pub fn nonstandard(inertia: &Mat3) -> Mat3 {
     Mat3::identity() * (0.5 * inertia.trace()) - inertia
 }
 
-/// $J = \mathrm{tr}(J_d)I - J_d$ (\[TL\] 4.1).
+/// $J = \mathrm{tr}(J_d)I - J_d$ (\[TL\] (4.1)).
 pub fn standard(nonstandard: &Mat3) -> Mat3 {
     Mat3::identity() * nonstandard.trace() - nonstandard
 }

@@ -75,7 +75,7 @@ impl Moments {
         self.second += weight * other.second;
     }
 
-    /// Centre of mass and standard inertia about it (\[TL\] 4.1).
+    /// Centre of mass and standard inertia about it (\[TL\] (4.1)).
     pub(crate) fn properties(&self, density: f64) -> MassProperties {
         let centre = self.first / self.volume;
         let about_centre = self.second - self.volume * centre * centre.transpose();

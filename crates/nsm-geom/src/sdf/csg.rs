@@ -35,7 +35,7 @@ impl Csg {
         Self(Node::Body(shape))
     }
 
-    /// The half-space $n\cdot z + D \le 0$ behind a plane (\[TL\] 6.1).
+    /// The half-space $n\cdot z + D \le 0$ behind a plane (\[TL\] (6.1)).
     pub fn half_space(plane: Plane) -> Self {
         Self(Node::HalfSpace(plane))
     }

@@ -37,7 +37,7 @@ impl SignedDistance {
         Self { value, gradient: None }
     }
 
-    /// $\psi_\cup = \min(\psi_1, \psi_2)$ with gradient (\[TL\] 6.15, 6.16).
+    /// $\psi_\cup = \min(\psi_1, \psi_2)$ with gradient (\[TL\] (6.15), (6.16)).
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         if self.value < other.value {
@@ -49,19 +49,19 @@ impl SignedDistance {
         }
     }
 
-    /// $\psi_\cap = \max(\psi_1, \psi_2)$ with gradient (\[TL\] 6.17, 6.18).
+    /// $\psi_\cap = \max(\psi_1, \psi_2)$ with gradient (\[TL\] (6.17), (6.18)).
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         self.complement().union(other.complement()).complement()
     }
 
-    /// $\psi_C = -\psi$ (\[TL\] 6.19).
+    /// $\psi_C = -\psi$ (\[TL\] (6.19)).
     #[must_use]
     pub fn complement(self) -> Self {
         Self { value: -self.value, gradient: self.gradient.map(|g| -g) }
     }
 
-    /// $\psi_\epsilon = \psi - \epsilon$ (\[TL\] 6.11).
+    /// $\psi_\epsilon = \psi - \epsilon$ (\[TL\] (6.11)).
     #[must_use]
     pub fn rounded(self, epsilon: f64) -> Self {
         Self { value: self.value - epsilon, ..self }

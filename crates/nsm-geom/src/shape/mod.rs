@@ -1,8 +1,8 @@
 //! Shapes of rigid bodies, convex ones by their support function.
 //!
 //! A compact convex set is known by $h(u) = \max_{\rho\in\mathcal B}u\cdot\rho$, and $\rho(u)$ attaining it
-//! is all that the distance to a plane (\[TL\] 6.9), the gap between two bodies and GJK need. Minkowski
-//! rounding by $\epsilon$ (\[TL\] 6.11–6.13) adds $\epsilon|u|$. A union's support is that of its convex hull, which
+//! is all that the distance to a plane (\[TL\] (6.9)), the gap between two bodies and GJK need. Minkowski
+//! rounding by $\epsilon$ (\[TL\] (6.11)–(6.13)) adds $\epsilon|u|$. A union's support is that of its convex hull, which
 //! is what a plane sees. An intersection's support is a maximisation over the intersection, not a minimum
 //! of supports; see [`Intersection`].
 //!
@@ -156,7 +156,7 @@ impl Shape {
         self.placed(Pose::translation(centre))
     }
 
-    /// The Minkowski sum with a ball of radius $\epsilon$ (\[TL\] 6.11): the offset body $\mathcal B^\epsilon$.
+    /// The Minkowski sum with a ball of radius $\epsilon$ (\[TL\] (6.11)): the offset body $\mathcal B^\epsilon$.
     ///
     /// Spheres and capsules stay what they are, roundings add up, and a union is rounded part by part.
     ///

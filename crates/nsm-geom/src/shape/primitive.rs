@@ -11,7 +11,7 @@ pub struct Sphere {
     radius: f64,
 }
 
-/// The ellipsoid $\sum_i z_i^2/e_i^2 \le 1$ (\[TL\] 2.14), semi-axes along the coordinate axes.
+/// The ellipsoid $\sum_i z_i^2/e_i^2 \le 1$ (\[TL\] (2.14)), semi-axes along the coordinate axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ellipsoid {
     semi_axes: Vec3,
@@ -75,13 +75,13 @@ impl Ellipsoid {
         &self.semi_axes
     }
 
-    /// $f_{\mathcal E}(z) = \sum_i z_i^2/e_i^2$ (\[TL\] 2.13).
+    /// $f_{\mathcal E}(z) = \sum_i z_i^2/e_i^2$ (\[TL\] (2.13)).
     #[inline]
     pub fn level(&self, z: &Vec3) -> f64 {
         z.component_div(&self.semi_axes).norm_squared()
     }
 
-    /// $I_{\mathcal E}^2u/|I_{\mathcal E}u|$ (\[TL\] A.5).
+    /// $I_{\mathcal E}^2u/|I_{\mathcal E}u|$ (\[TL\] (A.5)).
     #[inline]
     pub fn support(&self, u: &Vec3) -> Vec3 {
         let w = self.semi_axes.component_mul(u);

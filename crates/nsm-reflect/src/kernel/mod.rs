@@ -1,6 +1,6 @@
 //! Rounds of an impact law on plain slices: islands in, momenta and a certificate out.
 //!
-//! Algorithm 2 \[KP\], made sparse. Every round
+//! \[KP\] Algorithm 2, made sparse. Every round
 //!
 //! 1. takes the contacts that approach, $\mathbb{V} = \lbrace i : w_i < -\tau \rbrace$, $w = G^\top W p$;
 //! 2. splits them into islands and finds the multipliers of each on its own;

@@ -5,7 +5,7 @@
 //! Without equalities this is implicit midpoint or Störmer–Verlet; with them and Verlet it is RATTLE.
 //! Symplectic, order 2, symmetric in time; momenta of symmetries are exact.
 //!
-//! With the midpoint rule this is the multiplier scheme of \[LMO\], (22) with the start (34): there
+//! With the midpoint rule this is the multiplier scheme of \[LMO\] (22) with the start (34): there
 //! $D_2 L_d(q_{k-1}, q_k) + D_1 L_d(q_k, q_{k+1}) = h\\,G^\top(q_k)\lambda_k$, here the two parts $\nu$ and $\xi$ of $-h\lambda_k$ are applied on either side of
 //! the node, so that the momentum kept between steps is the projected one ${}^Q p_k$ (\[LMO\] (40)).
 //!

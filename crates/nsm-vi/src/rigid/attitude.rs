@@ -20,9 +20,9 @@ use nsm_geom::{Mat3, Vec3, so3, stumpff::stumpff};
 /// Which coordinates of the relative attitude $F$ are solved for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retraction {
-    /// $F = \exp S(f)$ (\[TL\] D.1).
+    /// $F = \exp S(f)$ (\[TL\] (D.1)).
     Exponential,
-    /// $F = \mathrm{Cay} S(f)$ (\[TL\] D.2): no transcendental functions.
+    /// $F = \mathrm{Cay} S(f)$ (\[TL\] (D.2)): no transcendental functions.
     #[default]
     Cayley,
 }

@@ -170,7 +170,7 @@ impl RigidBody {
         &self.inverse_root
     }
 
-    /// The nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (\[TL\] 4.1).
+    /// The nonstandard inertia $J_d = \tfrac12\mathrm{tr}(J)I - J$ (\[TL\] (4.1)).
     pub fn nonstandard_inertia(&self) -> Mat3 {
         Mat3::identity() * (0.5 * self.inertia.trace()) - self.inertia
     }
@@ -190,7 +190,7 @@ impl RigidBody {
         self.pin.is_some()
     }
 
-    /// Kinetic energy, $|\gamma|^2/2m + \tfrac12\Pi\cdot J^{-1}\Pi$ (\[TL\] 4.19).
+    /// Kinetic energy, $|\gamma|^2/2m + \tfrac12\Pi\cdot J^{-1}\Pi$ (\[TL\] (4.19)).
     pub fn kinetic_energy(&self, state: &BodyState) -> f64 {
         self.translational_energy(state) + self.rotational_energy(state)
     }
@@ -200,7 +200,7 @@ impl RigidBody {
         0.5 * self.inverse_mass() * state.gamma.norm_squared()
     }
 
-    /// The rotational energy R.E., $\tfrac12\Pi\cdot J^{-1}\Pi$ (\[TL\] 7.2).
+    /// The rotational energy R.E., $\tfrac12\Pi\cdot J^{-1}\Pi$ (\[TL\] (7.2)).
     pub fn rotational_energy(&self, state: &BodyState) -> f64 {
         0.5 * state.pi.dot(&(self.inverse_inertia * state.pi))
     }

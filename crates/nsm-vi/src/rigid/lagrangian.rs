@@ -41,7 +41,7 @@ impl Lgvi {
     }
 }
 
-/// $\mathbb F^-L_d$: the state at `first` of the flight of duration `h` to `second` (\[TL\] 5.7).
+/// $\mathbb F^-L_d$: the state at `first` of the flight of duration `h` to `second` (\[TL\] (5.7)).
 pub fn state_before(
     body: &RigidBody,
     gravity: &Vec3,
@@ -58,7 +58,7 @@ pub fn state_before(
     }
 }
 
-/// $\mathbb F^+L_d$: the state at `second` of the flight of duration `h` from `first` (\[TL\] 5.8).
+/// $\mathbb F^+L_d$: the state at `second` of the flight of duration `h` from `first` (\[TL\] (5.8)).
 pub fn state_after(
     body: &RigidBody,
     gravity: &Vec3,
@@ -75,7 +75,7 @@ pub fn state_after(
     }
 }
 
-/// The discrete energy $E_d = -D_3L_d$ of a flight (\[TL\] 5.12).
+/// The discrete energy $E_d = -D_3L_d$ of a flight (\[TL\] (5.12)).
 ///
 /// It differs from the energy by $O(h^2)$, and asking an impact to conserve it, (5.13a), contradicts the jump
 /// (4.21): it is here to be looked at, and no integrator uses it.

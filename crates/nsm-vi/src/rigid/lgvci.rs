@@ -54,10 +54,10 @@ pub enum EventTime {
 /// What an elastic impact does about the energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Jump {
-    /// It conserves it (\[TL\] 4.21).
+    /// The impact conserves the energy (\[TL\] (4.21)).
     #[default]
     Conserving,
-    /// It steers it back to that at the start, wherever a single point touches.
+    /// The impact steers the energy back to that at the start, wherever a single point touches.
     Targeting,
 }
 

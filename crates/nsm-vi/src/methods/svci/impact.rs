@@ -3,7 +3,7 @@
 //! With rates $u = G^\top W p$ of the touching contacts, every round takes those that approach, and all that are to come to rest,
 //! and goes to the nearest momentum at which each opens at $c_i = -e_i \min(u_i, 0)$ or faster ([`LeastImpulses`]):
 //! $$ \Delta T = \tfrac12 \textstyle\sum_i \lambda_i (u_i + c_i) \le 0 $$
-//! wherever nothing separates before. For $e = 1$ this is the generalized reflection of \[KP\], Algorithm 2. Should a separating contact
+//! wherever nothing separates before. For $e = 1$ this is the generalized reflection of \[KP\] Algorithm 2. Should a separating contact
 //! that is brought to rest give energy back, the restitutions of the round are lowered together until none is gained.
 //!
 //! $W$ is the metric of the numerical Hamiltonian ([`ShadowMetric`]) where all that bounces is free of constraints, else $M^{-1}$.
