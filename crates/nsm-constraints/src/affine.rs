@@ -38,7 +38,7 @@ impl Affine {
                 expected: coordinates.len(),
             });
         }
-        crate::rows::check_distinct(coordinates)?;
+        crate::blocks::check_distinct(coordinates)?;
         for &value in coefficients.iter().chain([&offset]) {
             finite("a coefficient of an affine function", value)?;
         }

@@ -25,7 +25,7 @@ impl Separation {
             let (length, expected) = (centre.len(), point.len());
             return Err(ConstraintError::Length { what: "the centre", length, expected });
         }
-        crate::rows::check_distinct(point)?;
+        crate::blocks::check_distinct(point)?;
         let mut c = [0.0; 3];
         for (c, &x) in c.iter_mut().zip(centre) {
             finite("a coordinate of the centre", x)?;
@@ -41,7 +41,7 @@ impl Separation {
             return Err(ConstraintError::Length { what: "the second point", length, expected });
         }
         let coordinates = [a, b].concat();
-        crate::rows::check_distinct(&coordinates)?;
+        crate::blocks::check_distinct(&coordinates)?;
         Ok(Self { coordinates, dimension: a.len(), centre: [0.0; 3] })
     }
 

@@ -26,6 +26,7 @@
 
 mod affine;
 mod autodiff;
+mod blocks;
 mod central;
 mod cones;
 mod cotangent;
@@ -51,6 +52,7 @@ mod tangent;
 
 pub use affine::Affine;
 pub use autodiff::{AutoDiff, Expr, MAX_BLOCK, Scalar};
+pub use blocks::{check_block, check_coordinates};
 pub use central::{Central, Profile};
 pub use cones::{ConeSplitter, leaves_tangent_cone};
 pub use cotangent::CotangentProjection;
@@ -65,7 +67,7 @@ pub use quadratic::Quadratic;
 pub use quadrature::integrate;
 pub use reparametrisation::Reparametrisation;
 pub use rod::Rod;
-pub use rows::{Rows, check_block, check_coordinates};
+pub use rows::Rows;
 pub use sets::{ContactTolerance, active_set, extended_active_set, smooth_set};
 pub use spheres::SphereGap;
 pub use spring::{LineSpring, Spring};

@@ -12,7 +12,7 @@ use nsm_solvers::small::{sparse_axpy, sparse_dot};
 
 use crate::affine::AffineRows;
 use crate::rods::{self, PlaneRod};
-use crate::{Affine, ConstraintError, Field, Rod, RowPattern};
+use crate::{Affine, ConstraintError, Field, Rod, RowPattern, check_coordinates};
 
 /// Named rows $g_i(q, t)$ on a common coordinate vector.
 pub struct Rows {
@@ -402,47 +402,6 @@ impl Rows {
     pub fn add_row(&self, i: usize, gradients: &[f64], s: f64, out: &mut [f64]) {
         sparse_axpy(s, &gradients[self.span(i)], self.columns(i), out);
     }
-}
-
-/// Refuses a block that is not a set of coordinates of a system with `dimension` of them.
-///
-/// # Errors
-/// Names the coordinate that is unknown or repeated; `name` says whose block it is.
-pub fn check_coordinates(
-    name: &str,
-    block: &[usize],
-    dimension: usize,
-) -> Result<(), ConstraintError> {
-    if let Some(&coordinate) = block.iter().find(|&&c| c >= dimension) {
-        return Err(ConstraintError::UnknownCoordinate {
-            name: name.to_owned(),
-            coordinate,
-            dimension,
-        });
-    }
-    check_distinct(block)
-}
-
-/// Refuses a block that lists a coordinate twice.
-pub(crate) fn check_distinct(block: &[usize]) -> Result<(), ConstraintError> {
-    for (i, &coordinate) in block.iter().enumerate() {
-        if block[..i].contains(&coordinate) {
-            return Err(ConstraintError::RepeatedCoordinate { coordinate });
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a block that is too large for automatic differentiation or lists a coordinate twice.
-///
-/// # Errors
-/// [`ConstraintError::BlockTooLarge`] or [`ConstraintError::RepeatedCoordinate`].
-pub fn check_block(block: &[usize]) -> Result<(), ConstraintError> {
-    let limit = crate::MAX_BLOCK;
-    if block.len() > limit {
-        return Err(ConstraintError::BlockTooLarge { size: block.len(), limit });
-    }
-    check_distinct(block)
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ impl LineSpring {
     /// # Errors
     /// Twice the same coordinate, a negative stiffness, a length that is not finite.
     pub fn new(i: usize, j: usize, stiffness: f64, length: f64) -> Result<Self, ConstraintError> {
-        crate::rows::check_distinct(&[i, j])?;
+        crate::blocks::check_distinct(&[i, j])?;
         not_negative("the stiffness of a spring", stiffness)?;
         crate::affine::finite("the length of a spring", length)?;
         Ok(Self { coordinates: [i, j], stiffness, length })

@@ -128,6 +128,21 @@ impl Contacts {
         Ok(())
     }
 
+    /// Reads what a joint says of its stops.
+    pub(crate) fn read_stops(
+        &mut self,
+        table: &Reader<'_>,
+        name: &str,
+    ) -> Result<(), ProblemError> {
+        for key in ["friction", "tangential_restitution"] {
+            if table.has(key) {
+                let message = "joints and their stops do not rub: give `damping`, or a `torque` by a formula of the rate such as `\"-c*atan(100*NAME_rate)\"`";
+                return Err(table.place_of(key).error(message));
+            }
+        }
+        self.read_own(table, name)
+    }
+
     /// Whether the file says anything about contacts of bodies: what it says of stops alone, which are named here, does not count.
     pub(crate) fn of_bodies(&self, stops: &[&str]) -> bool {
         let stop = |name: &str| stops.contains(&name);

@@ -88,13 +88,7 @@ pub(crate) fn read_joints(
         let known = TYPES.map(|(word, _)| word).join(", ");
         let kind =
             table.require("type", table.choice("type", &TYPES)?, &format!("one of {known}"))?;
-        for key in ["friction", "tangential_restitution"] {
-            if table.has(key) {
-                let message = "joints and their stops do not rub: give `damping`, or a `torque` by a formula of the rate such as `\"-c*atan(100*NAME_rate)\"`";
-                return Err(table.place_of(key).error(message));
-            }
-        }
-        own.read_own(table, &name)?;
+        own.read_stops(table, &name)?;
         if kind == Type::Gear {
             gears.push((name, i));
             made.push(0..0);

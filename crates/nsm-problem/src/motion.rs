@@ -62,7 +62,8 @@ pub(crate) struct Integral {
 
 impl Integral {
     pub(crate) fn new(rate: Arc<dyn Field>, from: f64) -> Self {
-        let mut known = vec![Vec::with_capacity(CELLS + 1); OCTAVES];
+        let mut known: Vec<Vec<f64>> =
+            (0..OCTAVES).map(|_| Vec::with_capacity(CELLS + 1)).collect();
         known[0].push(0.0);
         Self { rate, from, known: Mutex::new(known) }
     }
@@ -73,22 +74,19 @@ impl Integral {
 
     /// Where cell `c` of octave `k` begins; the first octave begins at zero.
     fn begins(k: usize, c: usize) -> f64 {
-        let width = 2.0_f64.powi(k as i32 - 24);
+        let width = (k as f64 - 24.0).exp2();
         let start = if k == 0 { 0.0 } else { width };
         start + (2.0 * width - start) * c as f64 / CELLS as f64
     }
 
     /// The integral up to a time `tau` since the start.
     fn up_to(&self, tau: f64) -> f64 {
-        let octave = if tau > 0.0 { (tau.log2().floor() + 24.0).max(0.0) } else { 0.0 };
         // Before the start and after all octaves there is nothing to build on.
-        if !(tau > 0.0 && octave < OCTAVES as f64) {
+        if !(tau > 0.0 && tau < Self::begins(OCTAVES - 1, CELLS)) {
             return self.over(0.0, tau);
         }
-        let octave = octave as usize;
-        let (first, last) = (Self::begins(octave, 0), Self::begins(octave, CELLS));
-        let cell = ((tau - first) / (last - first) * CELLS as f64).max(0.0) as usize;
-        let cell = cell.min(CELLS - 1);
+        let octave = (1..OCTAVES).rev().find(|&k| tau >= Self::begins(k, 0)).unwrap_or(0);
+        let cell = (1..CELLS).rev().find(|&c| tau >= Self::begins(octave, c)).unwrap_or(0);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for k in 0..=octave {
             // The last of one octave is the first of the next.

@@ -128,6 +128,8 @@ fn a03_squeezes_as_published() {
 }
 
 type Vector = [f64; 3];
+/// Centre of each bar, and three directions that it carries, the first along it.
+type Bars = [(Vector, [Vector; 3]); 5];
 
 fn cross(a: Vector, b: Vector) -> Vector {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
@@ -197,7 +199,7 @@ impl Bricard {
         others
     }
 
-    fn bars(first: f64) -> [(Vector, [Vector; 3]); 5] {
+    fn bars(first: f64) -> Bars {
         let others = Self::close(first, Self::nearby(first));
         let ([p1, p2, p3, p4], [n2, n3]) = Self::points(first, others);
         let bar = |from: Vector, to: Vector, across: Vector| {
@@ -209,7 +211,10 @@ impl Bricard {
 
     /// Follows the others from the start, where all are zero.
     fn nearby(first: f64) -> [f64; 3] {
-        let steps = (first.abs() / 0.05).ceil() as u32;
+        let mut steps = 1;
+        while 0.05 * f64::from(steps) < first.abs() {
+            steps += 1;
+        }
         let mut others = [0.0; 3];
         for k in 1..=steps {
             others = Self::close(first * f64::from(k) / f64::from(steps), others);
@@ -223,7 +228,7 @@ impl Bricard {
         let [far_left, left, right, far_right] =
             [-2.0 * h, -h, h, 2.0 * h].map(|d| Self::bars(first + d));
         let here = Self::bars(first);
-        let slope = |f: &dyn Fn(&[(Vector, [Vector; 3]); 5]) -> Vector| -> Vector {
+        let slope = |f: &dyn Fn(&Bars) -> Vector| -> Vector {
             let (a, b, c, d) = (f(&far_left), f(&left), f(&right), f(&far_right));
             std::array::from_fn(|k| (a[k] - 8.0 * b[k] + 8.0 * c[k] - d[k]) / (12.0 * h))
         };

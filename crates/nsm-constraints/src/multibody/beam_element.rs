@@ -85,7 +85,7 @@ impl BeamElement {
         }
         let coordinates: [usize; 2 * NODE] =
             std::array::from_fn(|i| nodes[i / NODE].saturating_add(i % NODE));
-        crate::rows::check_distinct(&coordinates)?;
+        crate::blocks::check_distinct(&coordinates)?;
         let vectors: Vectors =
             std::array::from_fn(|k| std::array::from_fn(|c| reference[k / 4][3 * (k % 4) + c]));
         let length = crate::distance::norm(&difference(&vectors[4], &vectors[0]));

@@ -60,7 +60,7 @@ impl Load {
         arms: Option<[f64; 3]>,
         size: Arc<dyn Field>,
     ) -> Result<Self, ConstraintError> {
-        crate::rows::check_distinct(&coordinates)?;
+        crate::blocks::check_distinct(&coordinates)?;
         for &x in &direction {
             finite("a component of the direction of a load", x)?;
         }

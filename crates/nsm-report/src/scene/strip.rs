@@ -336,8 +336,12 @@ fn normal(points: &[Vec3]) -> Option<Vec3> {
 
 /// A time with three digits.
 fn short(t: f64) -> String {
-    let digits = if t == 0.0 { 0.0 } else { t.abs().log10().floor() };
-    let places = (2.0 - digits).clamp(0.0, 9.0) as usize;
+    let mut places = 0;
+    let mut scaled = t.abs();
+    while scaled > 0.0 && scaled < 100.0 && places < 9 {
+        scaled *= 10.0;
+        places += 1;
+    }
     let text = format!("{t:.places$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -336,20 +336,15 @@ impl<'a> VaryingKernel<'a> {
 
     fn failure(&self, t: f64, error: &LinearError) -> StepError {
         let names = self.system.names();
-        match *error {
-            LinearError::Singular { pivot, .. } => {
-                let row = |k: usize| {
-                    self.kept.get(k).map(|&i| self.system.equalities().names()[i].clone())
-                };
-                let culprit = names.get(pivot).cloned().or_else(|| row(pivot - names.len()));
-                let what = "the matrix of the position update";
-                StepError::Singular { t, what, culprit: culprit.unwrap_or_default() }
-            }
-            _ => {
-                let culprit = names[largest(&self.step[..names.len()]).0].clone();
-                StepError::NotFinite { t, what: "the equation of motion", culprit }
-            }
+        if let LinearError::Singular { pivot, .. } = *error {
+            let row =
+                |k: usize| self.kept.get(k).map(|&i| self.system.equalities().names()[i].clone());
+            let culprit = names.get(pivot).cloned().or_else(|| row(pivot - names.len()));
+            let what = "the matrix of the position update";
+            return StepError::Singular { t, what, culprit: culprit.unwrap_or_default() };
         }
+        let culprit = names[largest(&self.step[..names.len()]).0].clone();
+        StepError::NotFinite { t, what: "the equation of motion", culprit }
     }
 }
 
