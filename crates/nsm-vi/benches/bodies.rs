@@ -24,7 +24,7 @@ fn law(restitution: f64, friction: f64) -> ContactLaw {
 fn gas(n: usize) -> (RigidWorld, RigidState) {
     let volume = n as f64 * std::f64::consts::PI / 6.0 / 0.2;
     let side = volume.cbrt();
-    let per_edge = (n as f64).cbrt().ceil() as usize;
+    let per_edge = (1..n).find(|k| k * k * k >= n).unwrap_or(1);
     let mut rng = Pcg64::seed_from_u64(1);
     let mut world = RigidWorld::new(Vec3::zeros()).expect("no gravity is finite");
     let mut bodies = Vec::new();
@@ -61,11 +61,11 @@ fn stack(n: usize) -> (RigidWorld, RigidState) {
 /// Rows of four, three, two and one boxes.
 fn pyramid() -> (RigidWorld, RigidState) {
     let mut shapes = Vec::new();
-    for row in 0..4 {
+    for row in 0..4_u8 {
         for k in 0..4 - row {
-            let x = 0.42 * k as f64 + 0.21 * row as f64;
+            let x = 0.42 * f64::from(k) + 0.21 * f64::from(row);
             let cube = Shape::cuboid([0.2; 3]).expect("a box");
-            shapes.push((cube, Vec3::new(x, 0.0, 0.2 + 0.4 * row as f64)));
+            shapes.push((cube, Vec3::new(x, 0.0, 0.2 + 0.4 * f64::from(row))));
         }
     }
     at_rest(shapes, law(0.0, 0.5))
