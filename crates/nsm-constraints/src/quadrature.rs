@@ -22,7 +22,10 @@ fn over(f: &impl Fn(f64) -> f64, (a, b): (f64, f64), noise: f64, depth: u32) -> 
     let (first, last) = (f(a), f(b));
     let lobatto = lobatto(f, (a, first), (b, last));
     let small = 1e-14 * (halves.abs() + (first.abs() + last.abs()) * (b - a).abs());
-    let small = small.max(noise);
+    // What the rounding of its argument makes of $f$ no halving settles either.
+    let at_middle = f(middle);
+    let change = (at_middle - first).abs() + (last - at_middle).abs();
+    let small = small.max(noise).max(2.0 * f64::EPSILON * a.abs().max(b.abs()) * change);
     let settled = (whole - halves).abs() <= small && (lobatto - halves).abs() <= small;
     // What is not finite stays so however often it is halved.
     if settled || depth == 0 || !halves.is_finite() {
