@@ -19,7 +19,7 @@ const FILM: usize = 4_000;
 /// Length of a film above which runs are left out of it.
 const FILM_BYTES: usize = 25_000;
 /// Length of the film of one run above which it is left out.
-const LONGEST_FILM: usize = 80_000;
+const LONGEST_FILM: usize = 40_000;
 /// Most panels of one experiment: figures come first, then energy and motion; `nsm run` draws all of them.
 const PANELS: usize = 4;
 /// Letters of the figures in a line; all of them stand behind it.

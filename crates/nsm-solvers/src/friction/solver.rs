@@ -79,7 +79,7 @@ impl FrictionSolver {
         let fair = tolerance.max(0.3 * options.enough);
         let slow =
             |m: &FrictionMethod| !matches!(m, FrictionMethod::GaussSeidel | FrictionMethod::Newton);
-        let (mut newtons, mut quick) = (0, true);
+        let (mut newtons, mut quick, mut stalled) = (0, true, f64::INFINITY);
         for &(method, most) in stages {
             let before = work.residual;
             quick &= !slow(&method);
@@ -106,6 +106,13 @@ impl FrictionSolver {
                 stage = method;
             }
             work.return_to_best();
+            if method == FrictionMethod::Newton {
+                // Sweeps in between have not helped, and need not be tried again.
+                if work.residual <= fair && work.residual > 0.5 * stalled {
+                    break;
+                }
+                stalled = work.residual;
+            }
         }
         finish(problem, work, r, options, (stage, iterations))
     }

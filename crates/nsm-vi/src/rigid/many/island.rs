@@ -112,7 +112,7 @@ const EVENTS: (usize, usize) = (200, 20);
 /// Reflections at the start of a step before what is still entered is held.
 pub(super) const EARLY: usize = 60;
 /// Couples above which an island with held contacts is reflected early.
-const CROWDED: usize = 6;
+pub(super) const CROWDED: usize = 6;
 /// Flights with held contacts in search of instants, after which the rest of a step is reflected early: each is a friction problem or more.
 pub(super) const SEARCHES: usize = 24;
 /// What is held and ends deeper than this, times the size, was not held: the step is halved.

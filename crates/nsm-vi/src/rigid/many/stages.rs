@@ -13,7 +13,7 @@ use nsm_geom::Vec3;
 use nsm_model::ContactImpulse;
 
 use super::super::BodyState;
-use super::island::{Job, Trouble, Workshop};
+use super::island::{CROWDED, Job, Trouble, Workshop};
 use super::row::{Row, centre};
 use super::scene::Scene;
 
@@ -32,6 +32,11 @@ const GHOSTS: usize = 6;
 const CONVERGED: f64 = 1e-13;
 /// The same where rounding or the friction problem allows no better.
 const ACCEPTED: f64 = 1e-7;
+/// Where nothing moves in a crowd, gaps below this, times the size, are rounding and stay what they are: those of a body on several others contradict
+/// each other, and forces that close them all would have to be shuffled anew in every step.
+const TOUCHING: f64 = 1e-11;
+/// Nothing moves: velocities below this share of what the applied forces add in a step.
+const STILL: f64 = 1e-6;
 /// A pair is apart, entered, or a corner has moved, by more than these times its size.
 const APART: f64 = 1e-9;
 const ENTERED: f64 = 1e-10;
@@ -129,7 +134,12 @@ impl Workshop {
                 let Some((a, b)) = scene.colliders(couple) else { continue };
                 let touch = row.feature.at(a, b, scene.poses(couple, job.end));
                 let slip = row.displacement(job.now, job.end);
-                let gap = touch.map_or(row.gap + slip[0], |touch| touch.gap);
+                let end = touch.map_or(row.gap + slip[0], |touch| touch.gap);
+                let still = STILL * scene.h * couple.acceleration;
+                let rests = job.list.len() > CROWDED
+                    && row.gap.abs() <= TOUCHING * couple.size
+                    && row.velocity(scene.world, job.now).iter().all(|u| u.abs() <= still);
+                let gap = if rests { end - row.gap } else { end };
                 self.u.extend([gap / tau, slip[1] / tau, slip[2] / tau]);
                 let moved = slip[0].abs() + slip[1].abs() + slip[2].abs();
                 speed = speed.max(moved / tau + couple.acceleration * tau);
@@ -171,7 +181,8 @@ impl Workshop {
             if worst.0 < 0.5 * mark.0 {
                 mark = (worst.0, round);
             }
-            if round + 1 == ROUNDS || round > mark.1 + IN_VAIN || !worst.0.is_finite() {
+            let in_vain = !self.solve.at_last && round > mark.1 + IN_VAIN;
+            if round + 1 == ROUNDS || in_vain || !worst.0.is_finite() {
                 return Err(Trouble::Stage {
                     row: worst.1,
                     rounds: round + 1,
