@@ -22,6 +22,8 @@ class StepError(RuntimeError): ...
 class SolverError(ArithmeticError):
     best: NDArray[np.float64] | None
 
+class CallbackWarning(UserWarning): ...
+
 class Interrupted(KeyboardInterrupt):
     results: Results
 
@@ -190,6 +192,13 @@ class Simulation:
     @property
     def state(self) -> dict[str, float]: ...
 
+class NnlsSolution:
+    x: NDArray[np.float64]
+    dual: NDArray[np.float64]
+    active: list[int]
+    norm: float
+    residual: float
+
 class LcpSolution:
     z: NDArray[np.float64]
     w: NDArray[np.float64]
@@ -206,5 +215,5 @@ class FrictionSolution:
     energy_change: float
 
 def lcp(M: Any, q: ArrayLike) -> LcpSolution: ...
-def nnls(A: Any, b: ArrayLike) -> NDArray[np.float64]: ...
+def nnls(A: Any, b: ArrayLike) -> NnlsSolution: ...
 def friction(W: Any, q: ArrayLike, mu: ArrayLike, start: ArrayLike | None = None) -> FrictionSolution: ...

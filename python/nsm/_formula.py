@@ -1,13 +1,15 @@
 """Functions become formulas: a function of the coordinates is called once with symbols, and what it computes is written down.
 
 The derivatives of a formula are exact, and no step calls back into Python. What cannot be written as one formula, a branch on a coordinate for
-instance, is refused with a message that says what to use instead.
+instance, is called back instead, with a warning (``_callback.py``).
 """
 
 import builtins
 import inspect
 import math
 from numbers import Real
+
+from ._callback import JETS, Callback, Jet
 
 pi = math.pi
 
@@ -68,8 +70,8 @@ class Formula:
 
     def _refuse(self, *_):
         raise TypeError(
-            "a formula has no value while it is traced: a branch or a comparison on a coordinate cannot become a formula; "
-            "use nsm.min, nsm.max and nsm.abs, or give the formula as a string"
+            "a formula has no value while it is traced: a branch, a comparison or a plain number made of a coordinate cannot become a formula "
+            "(nsm.min, nsm.max, nsm.abs, nsm.sin … can)"
         )
 
     __bool__ = __float__ = __int__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = _refuse
@@ -126,6 +128,8 @@ def _function(name, plain):
     def function(*arguments):
         if any(isinstance(a, Formula) for a in arguments):
             return call(name, *arguments)
+        if any(isinstance(a, Jet) for a in arguments):
+            return JETS[name](*arguments)
         return plain(*arguments)
 
     function.__name__ = name
@@ -149,30 +153,44 @@ min = _function("min", builtins.min)
 max = _function("max", builtins.max)
 
 
-def traced(what, x, coordinates, parameters, prefixes=("v_",)):
-    """The text of a formula that is given as text, as a number, or as a function of coordinates, velocities, parameters and ``t``."""
+def traced(what, x, coordinates, parameters, functions, prefixes=("v_",)):
+    """The text of a formula that is given as text, as a number, or as a function of coordinates, velocities, parameters and ``t``.
+
+    A function that cannot become a formula is put into ``functions``, and the text is a call of it.
+    """
     if isinstance(x, str):
         return x
     if isinstance(x, (Real, Formula)):
         return text(x)
     if not callable(x):
         raise TypeError(f"{what}: expected a formula in quotes, a number or a function, not {type(x).__name__}")
-    known = {name: name for name in coordinates}
-    known.update({prefix + name: prefix + name for prefix in prefixes for name in coordinates})
-    known.update({name: name for name in parameters})
-    known["t"] = "t"
-    arguments = []
+    known = set(coordinates) | {prefix + name for prefix in prefixes for name in coordinates} | set(parameters) | {"t"}
+    #: What each argument of the function is: one name, or a list of them.
+    wanted = []
     for name in inspect.signature(x).parameters:
         if name in known:
-            arguments.append(Formula(known[name]))
+            wanted.append(name)
         elif name == "q":
-            arguments.append([Formula(c) for c in coordinates])
-        elif name == "v":
-            arguments.append([Formula("v_" + c) for c in coordinates])
+            wanted.append(list(coordinates))
+        elif name == "v" and "v_" in prefixes:
+            wanted.append(["v_" + c for c in coordinates])
         else:
-            names = ", ".join(list(known)[:20])
+            names = ", ".join(sorted(known)[:20])
             raise TypeError(f"{what}: the function asks for `{name}`, which is none of {names}, q, v")
+
+    def packed(values):
+        """The arguments, made of the values of all names in their order."""
+        values = iter(values)
+        return [[next(values) for _ in w] if isinstance(w, list) else next(values) for w in wanted]
+
+    names = [name for w in wanted for name in (w if isinstance(w, list) else [w])]
     try:
-        return text(x(*arguments))
-    except TypeError as error:
-        raise TypeError(f"{what}: {error}") from None
+        return text(x(*packed(Formula(name) for name in names)))
+    except NameError:
+        raise
+    except Exception as error:  # whatever it is, the function does not take formulas
+        called = f"callback_{len(functions)}"
+        functions[called] = Callback(what, lambda *values: x(*packed(values)), len(names), str(error) or type(error).__name__)
+        if not names:
+            raise TypeError(f"{what}: {error}") from None
+        return f"{called}({', '.join(names)})"

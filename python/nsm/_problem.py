@@ -18,18 +18,27 @@ class Interrupted(KeyboardInterrupt):
         self.results = results
 
 
+class Description(dict):
+    """What a problem file would say, with the functions that its formulas call back."""
+
+    functions = {}
+
+
 def load(problem):
     """Reads a problem: TOML text, the path of a file, a dict, or one that was read."""
     if isinstance(problem, _native.Problem):
         return problem
+    if hasattr(problem, "to_problem"):
+        problem = problem.to_problem()
     text, path = told(problem)
-    return _native.Problem.parse(text) if path is None else _native.Problem.read(path)
+    if path is not None:
+        return _native.Problem.read(path)
+    functions = getattr(problem, "functions", {})
+    return _native.Problem.parse(text, [(name, f, f.arity) for name, f in functions.items()])
 
 
 def told(problem):
     """The text of a problem, or the path of its file."""
-    if hasattr(problem, "to_problem"):
-        problem = problem.to_problem()
     if isinstance(problem, Mapping):
         return _toml.dumps(problem), None
     if isinstance(problem, os.PathLike):
@@ -48,6 +57,10 @@ def lazy(text, path, stamp):
 
 
 def lazy_members(problem):
+    if hasattr(problem, "to_problem"):
+        problem = problem.to_problem()
+    if getattr(problem, "functions", None):
+        raise TypeError("members of a family go to other processes, and functions that are called back cannot: give formulas, or use nsm.run")
     text, path = told(problem)
     stamp = None
     if path is not None and os.path.exists(path):
@@ -109,7 +122,8 @@ def run(problem, *, runs=None, progress=False, out=None):
 
     Returns a mapping from the names of runs to results; a family, made by ``vary``, is a list. ``runs`` names those to make (all if None),
     ``progress`` shows a bar, ``out`` is a folder for the CSV files that ``nsm run`` writes. A run whose step failed is a result with
-    ``failure``, and keeps everything up to it. Ctrl-C raises ``nsm.Interrupted``, a KeyboardInterrupt with the results so far.
+    ``failure``, and keeps everything up to it. Ctrl-C raises ``nsm.Interrupted``, a KeyboardInterrupt with the results so far; what a function of the
+    problem raises has them as ``results`` too.
     """
     problem = load(problem)
     entries = listed(problem)
@@ -128,6 +142,7 @@ def run(problem, *, runs=None, progress=False, out=None):
         if isinstance(raised, KeyboardInterrupt):
             raise Interrupted(results)
         if raised is not None:
+            raised.results = results
             raise raised
     return results
 

@@ -19,6 +19,17 @@ class LcpSolution:
 
 
 @dataclass(frozen=True)
+class NnlsSolution:
+    """``x >= 0``; ``dual`` = A'(A x - b) >= 0, zero where x is positive (``active``); ``norm`` = |A x - b|; ``residual`` is how far these conditions are from holding."""
+
+    x: np.ndarray
+    dual: np.ndarray
+    active: list
+    norm: float
+    residual: float
+
+
+@dataclass(frozen=True)
 class FrictionSolution:
     """Impulses ``r`` and velocities ``u`` (n x 3, normal first), the scale-free ``residual``, the ``stage`` that solved it, and the energy it adds (never positive)."""
 
@@ -39,19 +50,72 @@ def lcp(M, q):
 
     Raises ``nsm.SolverError`` where there is no solution or none was found; a solution that is returned satisfies its conditions.
     """
-    M, q = dense(M), np.asarray(q, dtype=float).ravel()
+    q = np.asarray(q, dtype=float).ravel()
+    M = M.tocsc() if hasattr(M, "tocsc") else np.asarray(M, dtype=float)
     if M.shape != (q.size, q.size):
         raise ValueError(f"M has the shape {M.shape}, q the length {q.size}")
-    return LcpSolution(**_native.lcp(M.ravel().tolist(), q.tolist()))
+    if hasattr(M, "indptr"):
+        M.sum_duplicates()
+        columns = (M.indptr.tolist(), M.indices.tolist(), M.data.astype(float).tolist())
+        return LcpSolution(**_native.lcp(q.tolist(), columns=columns))
+    return LcpSolution(**_native.lcp(q.tolist(), rows=M.ravel().tolist()))
 
 
 def nnls(A, b):
-    """Minimises |A x - b| over x >= 0."""
-    A = A if hasattr(A, "toarray") else np.asarray(A, dtype=float)
+    """Minimises |A x - b| over x >= 0.
+
+    A guess comes from the normal equations; what is returned from columns of A itself (Lawson and Hanson's exchange), so that its error grows with the
+    condition number and not with its square. Raises ``nsm.SolverError`` where the conditions of a minimum do not hold for what was found.
+    """
+    A = dense(A)
     b = np.asarray(b, dtype=float).ravel()
     if A.ndim != 2 or A.shape[0] != b.size:
         raise ValueError(f"A has the shape {A.shape}, b the length {b.size}")
-    return _native.nnls(dense(A.T @ A).ravel().tolist(), np.asarray(A.T @ b).ravel().tolist())
+    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+        raise ValueError("A and b are made of finite numbers")
+    # Columns of length one: what is positive does not depend on units.
+    lengths = np.linalg.norm(A, axis=0)
+    lengths[lengths == 0] = 1
+    unit = A / lengths
+    guess = _native.nnls((unit.T @ unit).ravel().tolist(), (unit.T @ b).tolist())
+    y = _exchange(unit, b, np.asarray(guess))
+    violation, x = _violation(unit, b, y), y / lengths
+    if violation > 1e-9:
+        error = _native.SolverError(f"the conditions of a minimum hold to {violation:.1e} of |b| only")
+        error.best = x
+        raise error
+    residual = b - A @ x
+    return NnlsSolution(x=x, dual=-(A.T @ residual), active=np.flatnonzero(x).tolist(), norm=float(np.linalg.norm(residual)), residual=violation)
+
+
+def _exchange(A, b, x):
+    """Lawson and Hanson's method from a feasible guess; the columns of A have length one."""
+    rounding = 10 * max(A.shape) * np.finfo(float).eps * np.linalg.norm(b)
+    positive = x > 0
+    for _ in range(3 * x.size + 3):
+        while positive.any():
+            z = np.zeros_like(x)
+            z[positive] = np.linalg.lstsq(A[:, positive], b, rcond=None)[0]
+            falls = positive & (z <= 0)
+            if not falls.any():
+                x = z
+                break
+            share = (x[falls] / (x[falls] - z[falls])).min()
+            x = np.maximum(x + share * (z - x), 0)
+            x[falls & (x <= rounding)] = 0
+            positive &= x > 0
+        gain = np.where(positive, -np.inf, A.T @ (b - A @ x))
+        if x.size == 0 or gain.max() <= rounding:
+            break
+        positive[gain.argmax()] = True
+    return x
+
+
+def _violation(A, b, x):
+    """How far x >= 0, A'(A x - b) >= 0 and their complementarity are from holding, relative to b."""
+    gradient = A.T @ (A @ x - b)
+    scale = np.linalg.norm(b)
+    return float(np.abs(np.minimum(x, gradient)).max(initial=0.0) / scale) if scale > 0 else float(np.abs(x).max(initial=0.0))
 
 
 def friction(W, q, mu, start=None):

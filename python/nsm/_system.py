@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _native
 from ._formula import traced
-from ._problem import load, run
+from ._problem import Description, load, run
 
 
 class System:
@@ -13,6 +13,7 @@ class System:
     The motion is that of kinetic energy ``v.M v/2`` and ``potential``, with ``equality`` constraints f(q, t) = 0 and ``inequality`` constraints g(q, t) >= 0
     held as hard constraints; ``restitution`` and ``friction`` (with ``tangent`` velocities) say what contacts do. Every formula may be text,
     a number, or a function whose arguments are named like coordinates, velocities (``v_x``), parameters, ``t``, or ``q`` and ``v`` for all of them.
+    A function that cannot become a formula is called back in every evaluation, with a ``nsm.CallbackWarning`` that says why.
     """
 
     def __init__(
@@ -22,8 +23,10 @@ class System:
         self.coordinates = [coordinates] if isinstance(coordinates, str) else list(coordinates)
         self.parameters = dict(parameters or {})
 
+        functions = {}
+
         def formula(what, x, prefixes=("v_",)):
-            return traced(what, x, self.coordinates, self.parameters, prefixes)
+            return traced(what, x, self.coordinates, self.parameters, functions, prefixes)
 
         def table(what, entries, prefixes=("v_",)):
             return {k: formula(f"{what}.{k}", x, prefixes) for k, x in (entries or {}).items()} or None
@@ -42,6 +45,7 @@ class System:
             "inequality": table("inequality", inequality), "tangent": slips or None,
             "invariants": table("invariants", invariants, ("p_",)),
         }
+        self._functions = functions
         self._problem = {
             "title": title, "restitution": restitution, "friction": friction,
             "tangential_restitution": tangential_restitution, "system": {k: v for k, v in system.items() if v is not None},
@@ -50,7 +54,8 @@ class System:
     def to_problem(self, q=None, v=None, p=None, t=None, **options):
         """The dict that ``nsm.run`` takes, with one run."""
         start = {"q": q, "v": v, "p": p, "t": t}
-        problem = {k: x for k, x in self._problem.items() if x is not None}
+        problem = Description({k: x for k, x in self._problem.items() if x is not None})
+        problem.functions = self._functions
         problem["start"] = {k: listed(x) for k, x in start.items() if x is not None}
         problem["run"] = [{"name": "run", **{k: x for k, x in options.items() if x is not None}}]
         return problem

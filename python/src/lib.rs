@@ -1,6 +1,7 @@
 //! The native part of the Python package: problem files, their runs and results, steps one by one, and the solvers. What a person types
 //! is Python, in `nsm/`; here is only what must be fast, and no mechanics of its own.
 
+mod callback;
 mod problem;
 mod simulation;
 mod solvers;

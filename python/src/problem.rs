@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use nsm::formula::Foreign;
 use nsm_problem::{Members, Problem, Run, RunResult, Watch, print};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+
+use crate::callback::{Callback, Raised};
 
 create_exception!(
     nsm,
@@ -32,10 +35,17 @@ pub(crate) fn raised(error: nsm_problem::ProblemError) -> PyErr {
     })
 }
 
+/// What functions of a problem raised since it was last asked.
+pub(crate) fn taken(stash: &Raised) -> Option<PyErr> {
+    stash.lock().unwrap_or_else(|e| e.into_inner()).take()
+}
+
 /// A problem that was read.
 #[pyclass(frozen, name = "Problem")]
 pub(crate) struct PyProblem {
     pub(crate) inner: Arc<Problem>,
+    /// What a function of the problem raised.
+    pub(crate) raised: Raised,
 }
 
 impl PyProblem {
@@ -48,18 +58,34 @@ impl PyProblem {
 
 #[pymethods]
 impl PyProblem {
-    /// Reads TOML text.
+    /// Reads TOML text whose formulas may call these functions: name, `f(arguments, by)`, number of arguments.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: String) -> PyResult<Self> {
-        let inner = py.detach(|| Problem::parse(&text)).map_err(raised)?;
-        Ok(Self { inner: Arc::new(inner) })
+    #[pyo3(signature = (text, functions=Vec::new()))]
+    fn parse(
+        py: Python<'_>,
+        text: String,
+        functions: Vec<(String, Py<PyAny>, usize)>,
+    ) -> PyResult<Self> {
+        let stash = Raised::default();
+        let functions: Vec<_> = functions
+            .into_iter()
+            .map(|(name, function, arity)| {
+                let callback = Callback { function, arity, raised: stash.clone() };
+                (name, Arc::new(callback) as Arc<dyn Foreign>)
+            })
+            .collect();
+        let inner = py.detach(|| Problem::parse_calling(&text, &functions));
+        match taken(&stash) {
+            Some(error) => Err(error),
+            None => Ok(Self { inner: Arc::new(inner.map_err(raised)?), raised: stash }),
+        }
     }
 
     /// Reads a file.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let inner = py.detach(|| Problem::read(&path)).map_err(raised)?;
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: Arc::new(inner), raised: Raised::default() })
     }
 
     #[getter]
@@ -125,14 +151,15 @@ impl PyProblem {
         };
         let inner = py.detach(|| self.inner.execute(run, out.as_deref(), watch)).map_err(raised)?;
         let raised = raised_inside.into_inner().unwrap_or_else(|e| e.into_inner());
+        let raised = taken(&self.raised).or(raised);
         let raised = raised.map(|error| error.into_value(py).into_any());
         Ok((PyRunResult { inner }, raised))
     }
 
     /// The verdicts of the expectations on these results, as JSON.
-    fn judge(&self, results: Vec<PyRef<'_, PyRunResult>>) -> PyResult<String> {
+    fn judge(&self, py: Python<'_>, results: Vec<PyRef<'_, PyRunResult>>) -> PyResult<String> {
         let results: Vec<RunResult> = results.iter().map(|r| r.inner.clone()).collect();
-        let verdicts = self.inner.judge(&results).map_err(raised)?;
+        let verdicts = py.detach(|| self.inner.judge(&results)).map_err(raised)?;
         let list = verdicts.iter().map(|v| {
             json!({
                 "run": v.run, "what": v.what, "check": v.check, "holds": v.holds,
@@ -143,10 +170,13 @@ impl PyProblem {
     }
 
     /// The page that `nsm run` writes.
-    fn page(&self, results: Vec<PyRef<'_, PyRunResult>>) -> PyResult<String> {
+    fn page(&self, py: Python<'_>, results: Vec<PyRef<'_, PyRunResult>>) -> PyResult<String> {
         let results: Vec<RunResult> = results.iter().map(|r| r.inner.clone()).collect();
-        let verdicts = self.inner.judge(&results).map_err(raised)?;
-        let documents = nsm_report::runs::documents(&self.inner, &results, &verdicts, &[]);
+        let documents = py.detach(|| {
+            let verdicts = self.inner.judge(&results)?;
+            Ok(nsm_report::runs::documents(&self.inner, &results, &verdicts, &[]))
+        });
+        let documents = documents.map_err(raised)?;
         Ok(documents.into_iter().last().map(|page| page.text).unwrap_or_default())
     }
 }
@@ -180,7 +210,7 @@ impl PyMembers {
     /// The problem with one run, that of a member.
     fn problem(&self, py: Python<'_>, member: usize) -> PyResult<PyProblem> {
         let inner = py.detach(|| self.inner.problem(member)).map_err(raised)?;
-        Ok(PyProblem { inner: Arc::new(inner) })
+        Ok(PyProblem { inner: Arc::new(inner), raised: Raised::default() })
     }
 }
 

@@ -17,7 +17,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::problem::{ProblemError, PyProblem};
+use crate::callback::Raised;
+use crate::problem::{ProblemError, PyProblem, taken};
 
 create_exception!(
     nsm,
@@ -51,6 +52,8 @@ pub(crate) struct Simulation {
     bodies: bool,
     step: f64,
     worker: Mutex<Option<JoinHandle<()>>>,
+    /// What a function of the problem raised.
+    raised: Raised,
 }
 
 /// A stepper with how its states are read, written and begun anew.
@@ -166,7 +169,7 @@ fn bind_bodies<'a>(
 impl Simulation {
     /// Binds the method of a run to its system.
     #[new]
-    fn new(problem: PyRef<'_, PyProblem>, index: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, problem: PyRef<'_, PyProblem>, index: usize) -> PyResult<Self> {
         let run = problem.run(index)?.clone();
         let (names, bodies, t, row) = match problem.inner.subject_of(&run.name) {
             Subject::Coordinates { system, start } | Subject::Mechanism { system, start, .. } => {
@@ -189,7 +192,7 @@ impl Simulation {
         let (orders, taken) = channel::<Order>();
         let (answering, answers) = channel::<Answer>();
         let (ready, bound) = channel::<Result<(), String>>();
-        let (problem, step) = (problem.inner.clone(), run.step);
+        let (problem, step, raised) = (problem.inner.clone(), run.step, problem.raised.clone());
         let worker = std::thread::spawn(move || {
             let served = match problem.subject_of(&run.name) {
                 Subject::Rigid { world, start, .. } => {
@@ -214,7 +217,8 @@ impl Simulation {
                 let _ = ready.send(Err(message));
             }
         });
-        match bound.recv() {
+        // Binding may call functions of the problem, which need the interpreter's lock.
+        match py.detach(move || bound.recv()) {
             Ok(Ok(())) => {}
             Ok(Err(message)) => return Err(ProblemError::new_err(message)),
             Err(_) => return Err(StepError::new_err("the stepper did not start")),
@@ -227,6 +231,7 @@ impl Simulation {
             bodies,
             step,
             worker: Mutex::new(Some(worker)),
+            raised,
         })
     }
 
@@ -305,7 +310,11 @@ impl Simulation {
         let mut last = locked(&self.last);
         (last.0, last.1) = (answer.t, answer.row);
         last.2 += answer.events;
-        answer.failure.map_or(Ok(()), |message| Err(StepError::new_err(message)))
+        match (answer.failure, taken(&self.raised)) {
+            (_, Some(error)) => Err(error),
+            (Some(message), None) => Err(StepError::new_err(message)),
+            (None, None) => Ok(()),
+        }
     }
 }
 

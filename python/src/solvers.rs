@@ -27,17 +27,26 @@ fn failed<'py>(py: Python<'py>, message: String, best: Option<&[f64]>) -> PyErr 
     }
 }
 
-/// Finds z >= 0 with w = M z + q >= 0 and z.w = 0; `rows` is M row by row.
+/// Columns of a sparse matrix: where each begins, rows, values.
+type Columns = (Vec<usize>, Vec<usize>, Vec<f64>);
+
+/// Finds z >= 0 with w = M z + q >= 0 and z.w = 0; `rows` is M row by row, or `columns` its compressed columns.
 #[pyfunction]
+#[pyo3(signature = (q, rows=Vec::new(), columns=None))]
 pub(crate) fn lcp<'py>(
     py: Python<'py>,
-    rows: Vec<f64>,
     q: Vec<f64>,
+    rows: Vec<f64>,
+    columns: Option<Columns>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let n = q.len();
     let solved = py.detach(|| {
-        let matrix = complementarity::Matrix::dense(n, &rows)
-            .map_err(|error| complementarity::LcpFailure { error, best: None })?;
+        let matrix = match &columns {
+            Some((begin, row, value)) => complementarity::Matrix::sparse(n, begin, row, value),
+            None => complementarity::Matrix::dense(n, &rows),
+        };
+        let matrix =
+            matrix.map_err(|error| complementarity::LcpFailure { error, best: None })?;
         complementarity::solve(matrix, &q)
     });
     let solution = match solved {

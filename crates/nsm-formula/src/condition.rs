@@ -131,7 +131,9 @@ impl Condition {
             }
             Ast::Number(_) | Ast::Name(..) => Ok(()),
             Ast::Negate(a) => self.check(a, in_list),
-            Ast::Call(_, arguments) => arguments.iter().try_for_each(|a| self.check(a, in_list)),
+            Ast::Call(_, arguments) | Ast::Foreign(_, arguments) => {
+                arguments.iter().try_for_each(|a| self.check(a, in_list))
+            }
             Ast::Reduce(Reduction::Count, arguments, span) if !is_condition(&arguments[0]) => {
                 Err(self.error(span.start, "`count` counts where a condition holds, as in `count(runs.scan[*].events > 5)`"))
             }
@@ -183,6 +185,9 @@ impl Condition {
                     (_, []) => f64::NAN,
                 };
                 Figure::Number(value)
+            }
+            Ast::Foreign(name, _) => {
+                return Err(self.error(0, format!("a check knows no function `{name}`")));
             }
             Ast::Call(function, arguments) => {
                 let a = of(&arguments[0])?;
@@ -329,7 +334,7 @@ fn collect<'a>(tree: &'a Ast, names: &mut Vec<&'a str>) {
             }
         }
         Ast::Negate(a) => collect(a, names),
-        Ast::Call(_, arguments) | Ast::Reduce(_, arguments, _) => {
+        Ast::Call(_, arguments) | Ast::Foreign(_, arguments) | Ast::Reduce(_, arguments, _) => {
             for argument in arguments {
                 collect(argument, names);
             }
@@ -348,7 +353,9 @@ fn deciding<'a>(tree: &'a Ast, parts: &mut Vec<&'a Ast>) {
         Ast::Name(name, _) if name == "pi" => {}
         Ast::Name(..) | Ast::Reduce(..) => parts.push(tree),
         Ast::Negate(a) => deciding(a, parts),
-        Ast::Call(_, arguments) => arguments.iter().for_each(|a| deciding(a, parts)),
+        Ast::Call(_, arguments) | Ast::Foreign(_, arguments) => {
+            arguments.iter().for_each(|a| deciding(a, parts));
+        }
         Ast::Binary(_, a, b) => {
             deciding(a, parts);
             deciding(b, parts);

@@ -186,8 +186,7 @@ impl FormulaForce {
         let mut graph = Graph::default();
         let mut roots = vec![None; n];
         for &(coordinate, text) in components {
-            let ast = super::parse_bounded(text)?;
-            let root = graph.insert(&ast, text, names)?;
+            let root = graph.read(text, names)?;
             if let Some(slot) = roots.get_mut(coordinate) {
                 *slot = Some(root);
             }

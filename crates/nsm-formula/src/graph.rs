@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::foreign::Call;
 use super::parse::{Ast, Function, Operator};
 use super::{FormulaError, Names};
 
@@ -20,6 +21,8 @@ pub(crate) enum Node {
     Variable(usize),
     Unary(Unary, Id),
     Binary(Binary, Id, Id),
+    /// A call of a foreign function, by its place in the list of calls.
+    Foreign(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,6 +121,7 @@ impl Binary {
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     index: HashMap<Node, Id>,
+    calls: Vec<Call>,
 }
 
 impl Graph {
@@ -142,8 +146,14 @@ impl Graph {
         self.intern(Node::Variable(slot))
     }
 
-    /// Inserts a parsed formula; `names` says what its names mean.
-    pub(crate) fn insert(
+    /// Parses a formula and inserts it; `names` says what its names mean.
+    pub(crate) fn read(&mut self, text: &str, names: &Names) -> Result<Id, FormulaError> {
+        super::check_length(text)?;
+        let ast = super::parse::parse(text, &names.functions)?;
+        self.insert(&ast, text, names)
+    }
+
+    fn insert(
         &mut self,
         ast: &Ast,
         text: &str,
@@ -182,6 +192,14 @@ impl Graph {
                 let b = self.insert(b, text, names)?;
                 self.binary(operator, a, b)
             }
+            Ast::Foreign(name, arguments) => {
+                let Some(function) = names.functions.get(name) else {
+                    return Err(names.unknown(name, text, 0));
+                };
+                let inner = arguments.iter().map(|a| self.insert(a, text, names));
+                let arguments = inner.collect::<Result<_, _>>()?;
+                self.call(Call { function: function.clone(), arguments, by: Vec::new() })
+            }
             Ast::Call(function, arguments) => {
                 let mut inner = Vec::with_capacity(2);
                 for argument in arguments {
@@ -206,6 +224,21 @@ impl Graph {
                 }
             }
         })
+    }
+
+    /// A call as a node, one for equal calls.
+    fn call(&mut self, call: Call) -> Id {
+        let known = self.calls.iter().position(|other| other.equals(&call));
+        let place = known.unwrap_or_else(|| {
+            self.calls.push(call);
+            self.calls.len() - 1
+        });
+        self.intern(Node::Foreign(place))
+    }
+
+    /// The call of a node.
+    pub(crate) fn call_of(&self, place: usize) -> &Call {
+        &self.calls[place]
     }
 
     pub(crate) fn unary(&mut self, f: Unary, a: Id) -> Id {
@@ -266,6 +299,7 @@ impl Graph {
             Node::Binary(f, ..) => {
                 matches!(f, Binary::Add | Binary::Subtract | Binary::Multiply)
             }
+            Node::Foreign(_) => false,
         })
     }
 
@@ -287,6 +321,7 @@ impl Graph {
                 Node::Constant(_) | Node::Variable(_) => {}
                 Node::Unary(_, a) => stack.push(a),
                 Node::Binary(_, a, b) => stack.extend([a, b]),
+                Node::Foreign(place) => stack.extend(&self.calls[place].arguments),
             }
         }
         (0..self.nodes.len()).filter(|&i| seen[i]).collect()
@@ -323,6 +358,20 @@ impl Graph {
                     return zero;
                 }
                 self.binary_derivative(f, (a, da), (b, db), id)
+            }
+            Node::Foreign(place) => {
+                let call = self.calls[place].clone();
+                let mut sum = zero;
+                for (k, a) in call.arguments.iter().enumerate() {
+                    if known[a] == zero {
+                        continue;
+                    }
+                    let by = call.by.iter().copied().chain([k]).collect();
+                    let partial = self.call(Call { by, ..call.clone() });
+                    let term = self.binary(Binary::Multiply, partial, known[a]);
+                    sum = self.binary(Binary::Add, sum, term);
+                }
+                sum
             }
         }
     }

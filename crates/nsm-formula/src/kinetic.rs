@@ -31,7 +31,7 @@ impl FormulaKinetic {
     pub fn new(text: &str, scope: &Scope) -> Result<Self, FormulaError> {
         let n = scope.dimension();
         let mut graph = Graph::default();
-        let root = graph.insert(&super::parse_bounded(text)?, text, &scope.of_phase("v_"))?;
+        let root = graph.read(text, &scope.of_phase("v_"))?;
         let refused = |message: String| FormulaError { formula: text.to_owned(), at: 0, message };
         if graph.depends_on(root, 2 * n) {
             return Err(refused("a kinetic energy does not depend on `t` here".to_owned()));

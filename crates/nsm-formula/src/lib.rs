@@ -25,6 +25,7 @@
 
 mod condition;
 mod field;
+mod foreign;
 mod graph;
 mod kinetic;
 mod parse;
@@ -36,12 +37,14 @@ mod tests;
 
 pub use condition::{Condition, Figure, Quantity};
 pub use field::{FormulaField, FormulaForce, quantity};
+pub use foreign::Foreign;
 pub use kinetic::FormulaKinetic;
 pub use rolling::FormulaRolling;
 pub use tangent::FormulaTangent;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use graph::Graph;
 
@@ -117,8 +120,29 @@ impl Scope {
         Ok(())
     }
 
+    /// Adds a function, which the formulas after it may call.
+    ///
+    /// # Errors
+    /// As for [`Scope::new`].
+    pub fn define_function(
+        &mut self,
+        name: &str,
+        function: Arc<dyn Foreign>,
+    ) -> Result<(), FormulaError> {
+        self.check_free(name)?;
+        self.names.functions.insert(name.to_owned(), function);
+        Ok(())
+    }
+
     /// Gives a meaning to a name that is free.
     fn take(&mut self, name: &str, meaning: Meaning) -> Result<(), FormulaError> {
+        self.check_free(name)?;
+        self.names.push(name.to_owned(), meaning);
+        Ok(())
+    }
+
+    /// Whether a name is one, and is free.
+    fn check_free(&self, name: &str) -> Result<(), FormulaError> {
         let refuse =
             |message: String| Err(FormulaError { formula: name.to_owned(), at: 0, message });
         let mut characters = name.chars();
@@ -131,13 +155,13 @@ impl Scope {
         let taken = name == "t"
             || name == "pi"
             || self.names.meaning(name).is_some()
+            || self.names.functions.contains_key(name)
             || parse::Function::ALL.iter().any(|(known, ..)| *known == name);
         if taken {
             return refuse(format!(
                 "the name `{name}` is taken: it stands for something else in formulas"
             ));
         }
-        self.names.push(name.to_owned(), meaning);
         Ok(())
     }
 
@@ -198,6 +222,7 @@ pub(crate) struct Names {
     /// In the order in which messages list them.
     order: Vec<String>,
     meanings: HashMap<String, Meaning>,
+    functions: parse::Functions,
 }
 
 impl Names {
@@ -228,15 +253,9 @@ const MAX_LENGTH: usize = 10_000;
 
 /// Parses a formula into a graph of its own.
 pub(crate) fn build(text: &str, names: &Names) -> Result<(Graph, graph::Id), FormulaError> {
-    let ast = parse_bounded(text)?;
     let mut graph = Graph::default();
-    let root = graph.insert(&ast, text, names)?;
+    let root = graph.read(text, names)?;
     Ok((graph, root))
-}
-
-fn parse_bounded(text: &str) -> Result<parse::Ast, FormulaError> {
-    check_length(text)?;
-    parse::parse(text)
 }
 
 fn check_length(text: &str) -> Result<(), FormulaError> {

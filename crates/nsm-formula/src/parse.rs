@@ -5,7 +5,10 @@
 //! A parser of our own because the libraries at hand read `-x^2` as $(-x)^2$ or give derivatives of
 //! only some of the functions.
 
-use super::FormulaError;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Foreign, FormulaError};
 
 /// A syntax tree; positions are byte offsets into the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +17,8 @@ pub(crate) enum Ast {
     /// A name, possibly with dots and indices as in `final.q[0]`.
     Name(String, usize),
     Call(Function, Vec<Ast>),
+    /// A function that was given by name.
+    Foreign(String, Vec<Ast>),
     /// A number made of lists, with the part of the text that it was read from.
     Reduce(Reduction, Vec<Ast>, std::ops::Range<usize>),
     Negate(Box<Ast>),
@@ -105,14 +110,17 @@ impl Reduction {
 /// Deepest nesting that is parsed, so that no input can exhaust the stack.
 const MAX_DEPTH: usize = 200;
 
-/// Parses a formula.
-pub(crate) fn parse(text: &str) -> Result<Ast, FormulaError> {
-    whole(Parser { text, at: 0, depth: 0, runs: None })
+/// Functions by name.
+pub(crate) type Functions = HashMap<String, Arc<dyn Foreign>>;
+
+/// Parses a formula, which may call these functions.
+pub(crate) fn parse(text: &str, functions: &Functions) -> Result<Ast, FormulaError> {
+    whole(Parser { text, at: 0, depth: 0, runs: None, functions: Some(functions) })
 }
 
 /// Parses a condition on results; in `runs.NAME.…` the name is one of `runs`, whatever letters it has.
 pub(crate) fn parse_condition(text: &str, runs: &[&str]) -> Result<Ast, FormulaError> {
-    whole(Parser { text, at: 0, depth: 0, runs: Some(runs) })
+    whole(Parser { text, at: 0, depth: 0, runs: Some(runs), functions: None })
 }
 
 fn whole(mut parser: Parser<'_>) -> Result<Ast, FormulaError> {
@@ -130,6 +138,8 @@ struct Parser<'a> {
     depth: usize,
     /// Names of runs, where the text is a condition.
     runs: Option<&'a [&'a str]>,
+    /// Functions that were given.
+    functions: Option<&'a Functions>,
 }
 
 /// Binding strength of the leading minus: looser than `^`, tighter than `*`.
@@ -290,6 +300,11 @@ impl<'a> Parser<'a> {
             let arguments = self.arguments()?;
             self.check_arity(name, start, arguments.len(), arity)?;
             return Ok(Ast::Reduce(reduction, arguments, start..self.at));
+        }
+        if let Some(function) = self.functions.and_then(|given| given.get(name)) {
+            let arguments = self.arguments()?;
+            self.check_arity(name, start, arguments.len(), function.arity())?;
+            return Ok(Ast::Foreign(name.to_owned(), arguments));
         }
         let Some(&(_, function, arity)) = Function::ALL.iter().find(|(known, ..)| *known == name)
         else {

@@ -26,8 +26,7 @@ impl FormulaTangent {
         let mut graph = Graph::default();
         let mut roots = Vec::new();
         for text in formulas {
-            let ast = super::parse_bounded(text)?;
-            let root = graph.insert(&ast, text, &names)?;
+            let root = graph.read(text, &names)?;
             let refused =
                 |message: String| FormulaError { formula: (*text).to_owned(), at: 0, message };
             let moves: Vec<usize> = (0..n).filter(|&i| graph.depends_on(root, n + i)).collect();

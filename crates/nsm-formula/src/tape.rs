@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::foreign::Call;
 use super::graph::{Binary, Graph, Id, Node, Unary};
 
 /// An operation on registers; the commonest have a place of their own, so that one branch decides.
@@ -14,6 +15,7 @@ enum Step {
     Square(usize),
     Unary(Unary, usize),
     Binary(Binary, usize, usize),
+    Foreign(usize),
 }
 
 /// Operations in order, each writing the register of its position.
@@ -23,6 +25,8 @@ pub(crate) struct Tape {
     constants: Vec<f64>,
     steps: Vec<Step>,
     outputs: Vec<usize>,
+    /// Calls of foreign functions, with registers as arguments.
+    calls: Vec<Call>,
 }
 
 thread_local! {
@@ -41,7 +45,7 @@ impl Tape {
                 constants.push(value);
             }
         }
-        let mut steps = Vec::new();
+        let (mut steps, mut calls) = (Vec::new(), Vec::new());
         for &id in &order {
             let step = match graph.node(id) {
                 Node::Constant(_) => continue,
@@ -52,11 +56,22 @@ impl Tape {
                 Node::Binary(Binary::Subtract, a, b) => Step::Subtract(register[a], register[b]),
                 Node::Binary(Binary::Multiply, a, b) => Step::Multiply(register[a], register[b]),
                 Node::Binary(f, a, b) => Step::Binary(f, register[a], register[b]),
+                Node::Foreign(place) => {
+                    let call = graph.call_of(place);
+                    let arguments = call.arguments.iter().map(|&id| register[id]).collect();
+                    calls.push(Call { arguments, ..call.clone() });
+                    Step::Foreign(calls.len() - 1)
+                }
             };
             register[id] = constants.len() + steps.len();
             steps.push(step);
         }
-        Self { constants, steps, outputs: outputs.iter().map(|&id| register[id]).collect() }
+        Self {
+            constants,
+            steps,
+            outputs: outputs.iter().map(|&id| register[id]).collect(),
+            calls,
+        }
     }
 
     /// Evaluates all outputs; `input` gives the value of a slot.
@@ -65,28 +80,48 @@ impl Tape {
         input: impl Fn(usize) -> f64,
         mut output: impl FnMut(usize, f64),
     ) {
-        REGISTERS.with_borrow_mut(|registers| {
-            let first = self.constants.len();
-            if registers.len() < first + self.steps.len() {
-                registers.resize(first + self.steps.len(), 0.0);
-            }
-            let registers = &mut registers[..first + self.steps.len()];
-            registers[..first].copy_from_slice(&self.constants);
-            for (i, step) in self.steps.iter().enumerate() {
-                registers[first + i] = match *step {
-                    Step::Load(slot) => input(slot),
-                    Step::Add(a, b) => registers[a] + registers[b],
-                    Step::Subtract(a, b) => registers[a] - registers[b],
-                    Step::Multiply(a, b) => registers[a] * registers[b],
-                    Step::Square(a) => registers[a] * registers[a],
-                    Step::Unary(f, a) => f.apply(registers[a]),
-                    Step::Binary(f, a, b) => f.apply(registers[a], registers[b]),
-                };
-            }
-            for (i, &register) in self.outputs.iter().enumerate() {
-                output(i, registers[register]);
-            }
-        });
+        if self.calls.is_empty() {
+            REGISTERS.with_borrow_mut(|registers| self.run(registers, input, &mut output));
+        } else {
+            // A foreign function may evaluate formulas itself.
+            let mut registers = REGISTERS.take();
+            self.run(&mut registers, input, &mut output);
+            REGISTERS.set(registers);
+        }
+    }
+
+    #[inline]
+    fn run(
+        &self,
+        registers: &mut Vec<f64>,
+        input: impl Fn(usize) -> f64,
+        output: &mut impl FnMut(usize, f64),
+    ) {
+        let first = self.constants.len();
+        if registers.len() < first + self.steps.len() {
+            registers.resize(first + self.steps.len(), 0.0);
+        }
+        let registers = &mut registers[..first + self.steps.len()];
+        registers[..first].copy_from_slice(&self.constants);
+        for (i, step) in self.steps.iter().enumerate() {
+            registers[first + i] = match *step {
+                Step::Load(slot) => input(slot),
+                Step::Add(a, b) => registers[a] + registers[b],
+                Step::Subtract(a, b) => registers[a] - registers[b],
+                Step::Multiply(a, b) => registers[a] * registers[b],
+                Step::Square(a) => registers[a] * registers[a],
+                Step::Unary(f, a) => f.apply(registers[a]),
+                Step::Binary(f, a, b) => f.apply(registers[a], registers[b]),
+                Step::Foreign(place) => {
+                    let Call { function, arguments, by } = &self.calls[place];
+                    let arguments: Vec<f64> = arguments.iter().map(|&a| registers[a]).collect();
+                    function.partial(&arguments, by)
+                }
+            };
+        }
+        for (i, &register) in self.outputs.iter().enumerate() {
+            output(i, registers[register]);
+        }
     }
 
     /// Evaluates the first output.

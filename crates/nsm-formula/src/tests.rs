@@ -239,3 +239,61 @@ fn conditions_make_numbers_of_lists() {
     let scope = Scope::new(&["x".into()], &[]).unwrap();
     assert!(constant("largest(2)", &scope).unwrap_err().to_string().contains("no function"));
 }
+
+/// $f(a, b) = a^2 \sin b$ with its derivatives by hand, and how often it was asked for something it does not know.
+#[derive(Debug)]
+struct Product;
+
+impl crate::Foreign for Product {
+    fn arity(&self) -> usize {
+        2
+    }
+
+    fn partial(&self, arguments: &[f64], by: &[usize]) -> f64 {
+        let (a, b) = (arguments[0], arguments[1]);
+        match by {
+            [] => a * a * b.sin(),
+            [0] => 2.0 * a * b.sin(),
+            [1] => a * a * b.cos(),
+            [0, 0] => 2.0 * b.sin(),
+            [0, 1] | [1, 0] => 2.0 * a * b.cos(),
+            [1, 1] => -a * a * b.sin(),
+            _ => f64::NAN,
+        }
+    }
+}
+
+#[test]
+fn foreign_functions_are_differentiated_by_the_chain_rule() {
+    let names = ["x", "y"].map(str::to_owned);
+    let mut scope = Scope::new(&names, &[]).unwrap();
+    scope.define_function("f", std::sync::Arc::new(Product)).unwrap();
+    let called = FormulaField::new("3*f(x*y, x + 2*y)^2 + x", &scope).unwrap();
+    let written = FormulaField::new("3*((x*y)^2*sin(x + 2*y))^2 + x", &scope).unwrap();
+    let q = [0.7, -1.3];
+    let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-13 * (1.0 + b.abs()), "{a} {b}");
+    near(called.value(&q, 0.0), written.value(&q, 0.0));
+    let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
+    called.gradient(&q, 0.0, &mut a);
+    written.gradient(&q, 0.0, &mut b);
+    a.iter().zip(&b).for_each(|(a, b)| near(*a, *b));
+    let (mut a, mut b) = ([0.0; 4], [0.0; 4]);
+    called.hessian(&q, 0.0, 1.0, &mut a);
+    written.hessian(&q, 0.0, 1.0, &mut b);
+    a.iter().zip(&b).for_each(|(a, b)| near(*a, *b));
+}
+
+#[test]
+fn foreign_functions_have_names_of_their_own_and_a_number_of_arguments() {
+    let mut scope = Scope::new(&["x".to_owned()], &[]).unwrap();
+    let function = || std::sync::Arc::new(Product);
+    for taken in ["x", "t", "sin", "two words"] {
+        assert!(scope.define_function(taken, function()).is_err(), "{taken}");
+    }
+    scope.define_function("f", function()).unwrap();
+    assert!(scope.define("f", 1.0).is_err() && scope.define_function("f", function()).is_err());
+    let error = FormulaField::new("1 + f(x)", &scope).unwrap_err();
+    assert!(error.message.contains("takes 2 argument(s), not 1") && error.at == 4, "{error}");
+    let error = FormulaField::new("g(x)", &scope).unwrap_err();
+    assert!(error.message.contains("there is no function `g`"), "{error}");
+}

@@ -6,7 +6,7 @@ use nsm_model::{Mass, State, System, SystemError, Tolerance, check_start, projec
 use super::reader::{Entry, Reader};
 use super::{Place, ProblemError};
 use nsm_formula::{
-    FormulaField, FormulaForce, FormulaKinetic, FormulaRolling, FormulaTangent, Scope, constant,
+    FormulaError, FormulaField, FormulaForce, FormulaKinetic, FormulaRolling, FormulaTangent, Scope, constant,
     quantity,
 };
 
@@ -120,8 +120,12 @@ pub(crate) fn read_scope(reader: &Reader<'_>) -> Result<Scope, ProblemError> {
         .map(str::to_owned)
         .collect();
     let parameters = read_parameters(reader)?;
-    Scope::new(&coordinates, &parameters)
-        .map_err(|e| reader.place_of("coordinates").error(e.message))
+    let refused = |e: FormulaError| reader.place_of("coordinates").error(e.message);
+    let mut scope = Scope::new(&coordinates, &parameters).map_err(refused)?;
+    for (name, function) in reader.functions() {
+        scope.define_function(name, function.clone()).map_err(refused)?;
+    }
+    Ok(scope)
 }
 
 /// Reads a table of named formulas as fields.

@@ -90,10 +90,12 @@ pub use status::{Origin, Status};
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::Arc;
 
 use account::Account;
 use members::{Alone, Only};
 use nsm_constraints::multibody::{Mechanism, NodeId};
+use nsm_formula::Foreign;
 use nsm_geom::{Plane, Shape};
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, Warning, run_steps};
 use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
@@ -180,7 +182,7 @@ impl Problem {
         let unreadable = |e| place.error(format!("the file cannot be read: {e}")).in_file(&file);
         let text = text_of(path).map_err(unreadable)?;
         let model = Self::read_model(path, &text).map_err(|e| e.in_file(&file))?;
-        Self::build(&text, model.as_deref(), None).map_err(|e| e.in_file(&file))
+        Self::build(&text, model.as_deref(), None, &[]).map_err(|e| e.in_file(&file))
     }
 
     /// The text of the file that this one is `like`.
@@ -212,13 +214,29 @@ impl Problem {
     /// # Errors
     /// As for [`Problem::read`], without the file; a text cannot be `like` another file.
     pub fn parse(text: &str) -> Result<Self, ProblemError> {
-        Self::build(text, None, None)
+        Self::build(text, None, None, &[])
+    }
+
+    /// Reads a problem from text whose formulas in `[system]` may call these functions by name.
+    ///
+    /// # Errors
+    /// As for [`Problem::parse`], and if a name is taken.
+    pub fn parse_calling(
+        text: &str,
+        functions: &[(String, Arc<dyn Foreign>)],
+    ) -> Result<Self, ProblemError> {
+        Self::build(text, None, None, functions)
     }
 
     /// Reads the text, or what is left of it for one member of a family.
-    fn build(text: &str, model: Option<&str>, only: Option<Only>) -> Result<Self, ProblemError> {
+    fn build(
+        text: &str,
+        model: Option<&str>,
+        only: Option<Only>,
+        functions: &[(String, Arc<dyn Foreign>)],
+    ) -> Result<Self, ProblemError> {
         let notes = RefCell::default();
-        let source = Source { text, notes: &notes };
+        let source = Source { text, notes: &notes, functions };
         let table = prepared(source, model)?;
         let alone = only.map(|only| Alone::new(source, table.get_ref(), only)).transpose()?;
         let root = alone.as_ref().map_or(table.get_ref(), |alone| &alone.root);
@@ -292,7 +310,7 @@ impl Problem {
         let like = self.runs.iter().find(|r| r.name == name);
         let subject = like.and_then(|r| r.subject.clone());
         let notes = RefCell::default();
-        let source = Source { text: &text, notes: &notes };
+        let source = Source { text: &text, notes: &notes, functions: &[] };
         let reader = Reader::new(source, table.get_ref(), name, 0);
         let run = Run::read(&reader, subject.as_deref().unwrap_or(&self.subject))?;
         let event_records = like.or(self.runs.first()).map_or(EVENT_RECORDS, |r| r.event_records);

@@ -123,7 +123,7 @@ impl Members {
         &self,
     ) -> Result<(Vec<(Option<String>, Option<usize>, Vec<String>)>, Vec<Slot>), ProblemError> {
         let (notes, mut slots, mut runs) = (RefCell::default(), Vec::new(), Vec::new());
-        let source = Source { text: &self.text, notes: &notes };
+        let source = Source { text: &self.text, notes: &notes, functions: &[] };
         let table = super::read::prepared(source, self.model.as_deref())?;
         let root = table.get_ref();
         let reader = Reader::new(source, root, "", 0);
@@ -225,7 +225,7 @@ impl Members {
     }
 
     fn build(&self, only: Only) -> Result<Problem, ProblemError> {
-        Problem::build(&self.written(only), self.model.as_deref(), Some(only))
+        Problem::build(&self.written(only), self.model.as_deref(), Some(only), &[])
     }
 
     /// The text with one value in each list, and every line where it was.

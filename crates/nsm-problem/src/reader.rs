@@ -4,13 +4,14 @@
 //! [`Reader::finish`] reports it with the nearest key that would have been understood.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::rewrite::entry;
 use super::{Place, ProblemError};
-use nsm_formula::{Scope, constant, is_misspelt, nearest};
+use nsm_formula::{Foreign, Scope, constant, is_misspelt, nearest};
 
 type Value<'t> = &'t Spanned<DeValue<'t>>;
 
@@ -19,6 +20,8 @@ type Value<'t> = &'t Spanned<DeValue<'t>>;
 pub(crate) struct Source<'t> {
     pub(crate) text: &'t str,
     pub(crate) notes: &'t RefCell<Vec<String>>,
+    /// Functions that formulas of `[system]` may call.
+    pub(crate) functions: &'t [(String, Arc<dyn Foreign>)],
 }
 
 impl Source<'_> {
@@ -50,6 +53,11 @@ impl<'t> Reader<'t> {
     /// The table as it is, to be looked into without asking for keys by name.
     pub(crate) fn raw(&self) -> &'t DeTable<'t> {
         self.table
+    }
+
+    /// Functions that formulas may call.
+    pub(crate) fn functions(&self) -> &'t [(String, Arc<dyn Foreign>)] {
+        self.source.functions
     }
 
     /// Where the table stands.
