@@ -62,13 +62,15 @@ end  = 3.0
         if len(sys.argv) > 2:
             page.screenshot(path=sys.argv[2])
 
-        # A run that takes for ever is stopped, and the page goes on.
-        page.fill("#text", ball.replace("3.0", "1e7"))
+        # A run that takes for ever is stopped, shows what it computed, and the page goes on.
+        page.fill("#text", ball.replace("3.0", "1e7").replace('"Ball"', '"For ever"'))
         expect(page.locator("#message")).to_contain_text("mine by svci", timeout=30_000)
         page.click("#run")
         expect(page.locator("#message")).to_contain_text("%", timeout=60_000)
         page.click("#stop")
         page.wait_for_selector("body[data-ready]:not([data-busy])", state="attached", timeout=60_000)
+        expect(page.locator("#message")).to_contain_text("what was computed up to there is shown", timeout=10_000)
+        view.locator("h1", has_text="For ever").wait_for(timeout=60_000)
         page.fill("#text", ball.replace('"Ball"', '"Again"'))
         expect(page.locator("#message")).to_contain_text("mine by svci", timeout=30_000)
         page.click("#run")

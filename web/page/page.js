@@ -7,7 +7,7 @@ const [text, lines, message, view, runButton, stopButton, examples, law, bar] =
 const wasm = Uint8Array.from(atob(byId("wasm").textContent.trim()), c => c.charCodeAt(0));
 const script = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
 
-let worker, busy = false, runs = 0, waiting = 0, asked = 0, timer = 0;
+let worker, token = null, ending = 0, busy = false, runs = 0, waiting = 0, asked = 0, timer = 0;
 
 function start() {
   worker = new Worker(script);
@@ -41,6 +41,7 @@ function told(answer) {
     say(names.length ? names.slice(0, 4).join(", ") + (names.length > 4 ? `, … (${names.length} runs)` : "") : "no [[run]] yet", !names.length);
     return;
   }
+  if (answer.interrupted) { say(`stopped after ${answer.seconds.toFixed(2)} s: what was computed up to there is shown`); return; }
   const failed = answer.failed.join("\n"), refuted = answer.refuted ? `${answer.refuted} check(s) do not hold. ` : "";
   say(failed || `${refuted}${answer.seconds.toFixed(2)} s`, failed || refuted);
 }
@@ -62,10 +63,17 @@ function run() {
   busy = true; clearTimeout(timer); runButton.disabled = true; stopButton.disabled = false; bar.hidden = false; bar.value = 0;
   document.body.dataset.busy = "yes";
   say("at work …");
-  worker.postMessage({ id: ++waiting, order: "run", text: text.value });
+  token = URL.createObjectURL(new Blob(["go on"]));
+  worker.postMessage({ id: ++waiting, order: "run", text: text.value, token });
 }
-function finish() { busy = false; runButton.disabled = false; stopButton.disabled = true; bar.hidden = true; delete document.body.dataset.busy; document.body.dataset.runs = ++runs; }
-function stop() { if (!busy) { return; } finish(); restart(); say("stopped: what this run had computed is discarded"); asked++; }
+function finish() { busy = false; clearTimeout(ending); URL.revokeObjectURL(token); runButton.disabled = false; stopButton.disabled = true; bar.hidden = true; delete document.body.dataset.busy; document.body.dataset.runs = ++runs; }
+// The worker ends its run in good order and shows what it has; one that does not hear is ended.
+function stop() {
+  if (!busy) { return; }
+  stopButton.disabled = true; say("stopping …");
+  URL.revokeObjectURL(token);
+  ending = setTimeout(() => { finish(); restart(); say("stopped: the run did not answer, and what it had computed is lost", true); asked++; }, 5000);
+}
 
 text.addEventListener("input", changed);
 text.addEventListener("scroll", () => { lines.scrollTop = text.scrollTop; });

@@ -1,6 +1,8 @@
 //! What the page asks of nsm: whether a problem file is right, and its runs. Text goes in, JSON with a page comes out.
 
-use nsm_problem::{Problem, ProblemError, RunResult, Watch};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nsm_problem::{Axes, Curve, Problem, ProblemError, RunResult, Verdict, Watch};
 use nsm_report::{runs, table};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
@@ -10,6 +12,10 @@ extern "C" {
     /// Told now and then which run is at work and what share of it is done; a function of the worker.
     #[wasm_bindgen(js_name = nsmProgress)]
     fn progress(name: &str, share: f64);
+
+    /// Whether Stop was pressed; a function of the worker.
+    #[wasm_bindgen(js_name = nsmStopped)]
+    fn stopped() -> bool;
 
     /// Milliseconds.
     #[wasm_bindgen(js_namespace = performance)]
@@ -34,7 +40,7 @@ pub fn check(text: &str) -> String {
     answer.to_string()
 }
 
-/// Makes the runs of a problem: the page with plots and film, and the table, or what is wrong.
+/// Makes the runs of a problem: the page with plots and film, and the table, or what is wrong. Where Stop is pressed, of what was computed up to there.
 #[wasm_bindgen]
 pub fn run(text: &str) -> String {
     made(text).unwrap_or_else(|error| fault(&error)).to_string()
@@ -44,22 +50,50 @@ fn made(text: &str) -> Result<Value, ProblemError> {
     let problem = Problem::parse(text)?;
     let clock = || now() / 1000.0;
     let mut results: Vec<RunResult> = Vec::new();
+    let cancel = AtomicBool::new(false);
     for run in &problem.runs {
-        let show = |share: f64| progress(&run.name, share);
-        let watch = Watch { progress: Some(&show), clock: Some(&clock), ..Watch::default() };
+        let show = |share: f64| {
+            progress(&run.name, share);
+            cancel.fetch_or(stopped(), Ordering::Relaxed);
+        };
+        let watch = Watch {
+            progress: Some(&show),
+            cancel: Some(&cancel),
+            clock: Some(&clock),
+            ..Watch::default()
+        };
         results.push(problem.execute(run, None, watch)?);
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    let interrupted = cancel.load(Ordering::Relaxed);
+    if interrupted {
+        // Checks and figures speak of whole runs.
+        return Ok(shown(&problem, &results, &[], &[], true));
     }
     let verdicts = problem.judge(&results)?;
     let figures = problem.draw(&results)?;
-    let page = runs::documents(&problem, &results, &verdicts, &figures).pop();
+    Ok(shown(&problem, &results, &verdicts, &figures, false))
+}
+
+fn shown(
+    problem: &Problem,
+    results: &[RunResult],
+    verdicts: &[Verdict],
+    figures: &[(Axes, Vec<Curve>)],
+    interrupted: bool,
+) -> Value {
+    let page = runs::documents(problem, results, verdicts, figures).pop();
     let shown: Vec<&RunResult> = results.iter().collect();
-    Ok(json!({
+    json!({
         "title": problem.title,
         "notes": problem.notes,
         "page": page.map(|page| page.text),
         "table": table::table(&shown) + &table::warnings(&shown),
         "failed": results.iter().filter_map(|r| Some(format!("{}: {}", r.name, r.failure.as_ref()?))).collect::<Vec<_>>(),
         "refuted": verdicts.iter().filter(|v| !v.holds).count(),
+        "interrupted": interrupted,
         "seconds": results.iter().filter_map(|r| r.seconds).sum::<f64>(),
-    }))
+    })
 }
