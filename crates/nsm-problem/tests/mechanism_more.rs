@@ -31,6 +31,7 @@ fn what_rolls_or_cuts_follows_its_closed_form_and_keeps_its_energy() {
 #[test]
 fn a_kinetic_energy_by_formula_moves_as_the_same_in_cartesian_coordinates() {
     judged("double-pendulum");
+    judged("knife-edge-polar");
 }
 
 /// Two free bodies with a bushing between them that couples everything with everything.
