@@ -153,12 +153,7 @@ impl Graph {
         self.insert(&ast, text, names)
     }
 
-    fn insert(
-        &mut self,
-        ast: &Ast,
-        text: &str,
-        names: &Names,
-    ) -> Result<Id, FormulaError> {
+    fn insert(&mut self, ast: &Ast, text: &str, names: &Names) -> Result<Id, FormulaError> {
         Ok(match ast {
             Ast::Number(value) => self.constant(*value),
             Ast::Name(name, at) => match names.meaning(name) {

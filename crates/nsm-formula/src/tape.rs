@@ -66,12 +66,7 @@ impl Tape {
             register[id] = constants.len() + steps.len();
             steps.push(step);
         }
-        Self {
-            constants,
-            steps,
-            outputs: outputs.iter().map(|&id| register[id]).collect(),
-            calls,
-        }
+        Self { constants, steps, outputs: outputs.iter().map(|&id| register[id]).collect(), calls }
     }
 
     /// Evaluates all outputs; `input` gives the value of a slot.

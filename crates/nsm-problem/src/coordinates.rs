@@ -6,8 +6,8 @@ use nsm_model::{Mass, State, System, SystemError, Tolerance, check_start, projec
 use super::reader::{Entry, Reader};
 use super::{Place, ProblemError};
 use nsm_formula::{
-    FormulaError, FormulaField, FormulaForce, FormulaKinetic, FormulaRolling, FormulaTangent, Scope, constant,
-    quantity,
+    FormulaError, FormulaField, FormulaForce, FormulaKinetic, FormulaRolling, FormulaTangent,
+    Scope, constant, quantity,
 };
 
 /// Reads `[system]`.

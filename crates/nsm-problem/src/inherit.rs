@@ -13,7 +13,8 @@ use super::{ProblemError, parse_table};
 pub(crate) fn model_of(text: &str) -> Result<Option<String>, ProblemError> {
     let table = parse_table(text)?;
     let notes = RefCell::default();
-    let reader = Reader::new(Source { text, notes: &notes, functions: &[] }, table.get_ref(), "", 0);
+    let reader =
+        Reader::new(Source { text, notes: &notes, functions: &[] }, table.get_ref(), "", 0);
     let model = reader.text("like")?.map(str::to_owned);
     Ok(model)
 }
