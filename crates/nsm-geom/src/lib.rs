@@ -45,7 +45,7 @@ pub use error::GeomError;
 pub use mass::MassProperties;
 pub use plane::Plane;
 pub use plane_gap::PlaneGap;
-pub use polyhedron::Polyhedron;
+pub use polyhedron::{Edge, Face, Polyhedron};
 pub use sdf::{Csg, SignedDistance};
 pub use se3::Pose;
 pub use shape::Shape;

@@ -5,34 +5,25 @@
 //! Its gradient acts on the material point of contact: momentum and moment of an impulse are exact. A polyhedron has one gap for each
 //! vertex, all affine in $q$, so that a box rests on its corners and none of them jumps.
 //!
-//! Pairs of round shapes (balls, capsules, a ball and a box) have one gap, the distance. Pairs of which one gap would not do (two
-//! polyhedra touch in faces) are refused, as are shapes without a smooth gap.
+//! Pairs of bodies: see `pair.rs`. Shapes without a smooth gap are refused.
 
 use nsm_geom::{Mat3, Plane, Pose as Frame, Shape, Vec3};
 
-use super::tangent::{Cores, Lowest, PairTangent, PlaneTangent};
+use super::pair::pair_gaps;
+use super::solid::Solid;
+use super::tangent::{Lowest, PlaneTangent};
 use super::{Mechanism, MechanismError, NodeId};
 use crate::{Affine, AutoDiff, ConstraintError, Expr, Field, Rows, Scalar, Tangent};
 
 /// A part of a shape in the frame of its body; `radius` is that of a ball added to it.
 #[derive(Clone, Debug)]
-enum Part {
-    /// A point, two, or the vertices of a polyhedron.
-    Points {
-        points: Vec<Vec3>,
-        radius: f64,
-    },
-    Ellipsoid {
-        centre: Vec3,
-        axes: Mat3,
-        semi_axes: Vec3,
-        radius: f64,
-    },
-    Cuboid {
-        frame: Frame,
-        half: Vec3,
-        radius: f64,
-    },
+pub(super) enum Part {
+    /// A point, or two: the ends of a segment.
+    Points { points: Vec<Vec3>, radius: f64 },
+    /// An ellipsoid.
+    Ellipsoid { centre: Vec3, axes: Mat3, semi_axes: Vec3, radius: f64 },
+    /// A box or another polyhedron.
+    Solid { solid: Solid, radius: f64 },
 }
 
 /// Splits a shape into parts with smooth gaps.
@@ -54,10 +45,13 @@ fn parts(shape: &Shape, frame: &Frame, radius: f64, out: &mut Vec<Part>) -> Resu
             radius,
         }),
         Shape::Cuboid(c) => {
-            out.push(Part::Cuboid { frame: *frame, half: *c.half_extents(), radius });
+            let solid = Solid::cuboid(*frame, *c.half_extents()).map_err(|e| e.to_string())?;
+            out.push(Part::Solid { solid, radius });
         }
         Shape::Polyhedron(p) => {
-            out.push(Part::Points { points: p.vertices().iter().map(place).collect(), radius });
+            let vertices: Vec<Vec3> = p.vertices().iter().map(place).collect();
+            let solid = Solid::hull(&vertices).map_err(|e| e.to_string())?;
+            out.push(Part::Solid { solid, radius });
         }
         Shape::Placed(placed) => {
             let inner = placed.pose();
@@ -110,10 +104,10 @@ impl Mechanism {
                         rubs(Lowest::Ball { centre: *point, radius: *radius });
                     }
                 }
-                Part::Cuboid { frame, half, radius } => {
-                    for corner in corners(frame, half) {
-                        gaps.push(Box::new(point_gap(&block, &corner, *radius, plane)?));
-                        rubs(Lowest::Ball { centre: corner, radius: *radius });
+                Part::Solid { solid, radius } => {
+                    for corner in solid.vertices() {
+                        gaps.push(Box::new(point_gap(&block, corner, *radius, plane)?));
+                        rubs(Lowest::Ball { centre: *corner, radius: *radius });
                     }
                 }
                 Part::Ellipsoid { centre, axes, semi_axes, radius } => {
@@ -148,15 +142,12 @@ impl Mechanism {
         let mut tangents: Vec<Box<dyn Tangent>> = Vec::new();
         for one in &a {
             for other in &b {
-                let gap = pair_gap((one, &blocks[0]), (other, &blocks[1]))
-                    .or_else(|| pair_gap((other, &blocks[1]), (one, &blocks[0])));
-                let gap = gap.ok_or_else(|| MechanismError::NoGap {
-                    contact: name.to_owned(),
-                    why: "gaps in coordinates are known between balls, capsules, and a ball and a box".into(),
-                })?;
-                let (gap, tangent) = gap?;
-                gaps.push(gap);
-                tangents.push(Box::new(tangent));
+                let found = pair_gaps((one, &blocks[0]), (other, &blocks[1]));
+                let no_gap = |why| MechanismError::NoGap { contact: name.to_owned(), why };
+                for (gap, tangent) in found.map_err(no_gap)? {
+                    gaps.push(gap);
+                    tangents.push(Box::new(tangent));
+                }
             }
         }
         push_all(name, gaps, rows)?;
@@ -191,14 +182,6 @@ fn push_all(name: &str, gaps: Vec<Box<dyn Field>>, rows: &mut Rows) -> Result<()
         rows.push_boxed(name, gap)?;
     }
     Ok(())
-}
-
-fn corners(frame: &Frame, half: &Vec3) -> impl Iterator<Item = Vec3> {
-    let (frame, half) = (*frame, *half);
-    (0..8).map(move |k| {
-        let sign = |bit: usize| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
-        frame.x + frame.rot * half.component_mul(&Vec3::new(sign(0), sign(1), sign(2)))
-    })
 }
 
 /// The gap of a ball about a material point: affine.
@@ -243,163 +226,6 @@ impl Expr for EllipsoidPlane {
     }
 }
 
-/// A point that a body carries, on its part of a block of coordinates.
-#[derive(Clone, Copy)]
-struct Carried {
-    first: usize,
-    point: Vec3,
-}
-
-impl Carried {
-    fn at<T: Scalar>(&self, q: &[T]) -> [T; 3] {
-        std::array::from_fn(|k| {
-            let mut x = q[self.first + k];
-            for (i, s) in self.point.iter().enumerate() {
-                if *s != 0.0 {
-                    x += q[self.first + 3 + 3 * i + k] * *s;
-                }
-            }
-            x
-        })
-    }
-}
-
-fn minus<T: Scalar>(a: [T; 3], b: [T; 3]) -> [T; 3] {
-    std::array::from_fn(|k| a[k] - b[k])
-}
-
-fn dot<T: Scalar>(a: [T; 3], b: [T; 3]) -> T {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// Within zero and one; at the ends it does not move.
-fn clamped<T: Scalar>(x: T) -> T {
-    if x.re() <= 0.0 {
-        T::from(0.0)
-    } else if x.re() >= 1.0 {
-        T::from(1.0)
-    } else {
-        x
-    }
-}
-
-/// Distance of two segments, either of which may be a point.
-struct Segments {
-    first: [Carried; 2],
-    second: [Carried; 2],
-    radii: f64,
-}
-
-impl Expr for Segments {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        let (p, r) = (self.first[0].at(q), self.second[0].at(q));
-        let (u, v) = (minus(self.first[1].at(q), p), minus(self.second[1].at(q), r));
-        let w = minus(p, r);
-        let (a, b, c) = (dot(u, u), dot(u, v), dot(v, v));
-        let (d, e) = (dot(u, w), dot(v, w));
-        let zero = T::from(0.0);
-        // Closest points of the lines, then of the segments.
-        let (mut s, mut t);
-        if a.re() == 0.0 {
-            s = zero;
-            t = if c.re() == 0.0 { zero } else { clamped(e / c) };
-        } else if c.re() == 0.0 {
-            t = zero;
-            s = clamped(-d / a);
-        } else {
-            let area = a * c - b * b;
-            s = if area.re() > 1e-14 * a.re() * c.re() {
-                clamped((b * e - c * d) / area)
-            } else {
-                T::from(0.5)
-            };
-            t = clamped((b * s + e) / c);
-            s = clamped((b * t - d) / a);
-            t = clamped((b * s + e) / c);
-        }
-        let apart: [T; 3] = std::array::from_fn(|k| w[k] + u[k] * s - v[k] * t);
-        dot(apart, apart).sqrt() - self.radii
-    }
-}
-
-/// Distance of a ball and a box.
-struct BallBox {
-    ball: Carried,
-    /// The box's body begins here, and the box lies in it like this.
-    body: usize,
-    frame: Frame,
-    half: Vec3,
-    radii: f64,
-}
-
-impl Expr for BallBox {
-    fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        let apart = minus(self.ball.at(q), [q[self.body], q[self.body + 1], q[self.body + 2]]);
-        let director = |k: usize| std::array::from_fn(|i| q[self.body + 3 + 3 * k + i]);
-        let seen: [T; 3] = std::array::from_fn(|k| dot(director(k), apart) - self.frame.x[k]);
-        let zero = T::from(0.0);
-        let (mut outside, mut inside) = (zero, T::from(f64::NEG_INFINITY));
-        for k in 0..3 {
-            let column = self.frame.rot.column(k);
-            let y = seen[0] * column[0] + seen[1] * column[1] + seen[2] * column[2];
-            let beyond = y.abs() - self.half[k];
-            if beyond.re() > 0.0 {
-                outside += beyond * beyond;
-            }
-            if beyond.re() > inside.re() {
-                inside = beyond;
-            }
-        }
-        let distance = if outside.re() > 0.0 { outside.sqrt() } else { inside };
-        distance - self.radii
-    }
-}
-
-/// A gap with its tangential velocities.
-type Touch = (Box<dyn Field>, PairTangent);
-
-/// The gap of two parts, if there is one gap for them in this order.
-fn pair_gap(
-    (one, first): (&Part, &std::ops::Range<usize>),
-    (other, second): (&Part, &std::ops::Range<usize>),
-) -> Option<Result<Touch, ConstraintError>> {
-    let centred = |points: &[Vec3]| points.iter().all(|p| *p == Vec3::zeros());
-    match (one, other) {
-        (Part::Points { points: a, radius: r }, Part::Points { points: b, radius: s })
-            if a.len() <= 2 && b.len() <= 2 =>
-        {
-            // Balls about the centres of their bodies need no directors.
-            let size = |points: &[Vec3], range: &std::ops::Range<usize>| {
-                if centred(points) { 3 } else { range.len() }
-            };
-            let (m, n) = (size(a, first), size(b, second));
-            let block: Vec<usize> =
-                (first.start..first.start + m).chain(second.start..second.start + n).collect();
-            let ends = |points: &[Vec3], first: usize| {
-                let carried = |k: usize| Carried { first, point: points[k.min(points.len() - 1)] };
-                [carried(0), carried(1)]
-            };
-            let gap = Segments { first: ends(a, 0), second: ends(b, m), radii: r + s };
-            let core = |points: &[Vec3]| [points[0], points[points.len() - 1]];
-            let cores = Cores::Segments { first: core(a), second: core(b) };
-            let tangent = PairTangent::new(first, second, cores, [*r, *s]);
-            Some(AutoDiff::new(gap, &block).map(|gap| (Box::new(gap) as Box<dyn Field>, tangent)))
-        }
-        (Part::Points { points, radius }, Part::Cuboid { frame, half, radius: s })
-            if points.len() == 1 =>
-        {
-            let m = if centred(points) { 3 } else { first.len() };
-            let block: Vec<usize> = (first.start..first.start + m).chain(second.clone()).collect();
-            let ball = Carried { first: 0, point: points[0] };
-            let gap = BallBox { ball, body: m, frame: *frame, half: *half, radii: radius + s };
-            let cores = Cores::BallBox { ball: points[0], frame: *frame, half: *half };
-            let tangent = PairTangent::new(first, second, cores, [*radius, *s]);
-            Some(AutoDiff::new(gap, &block).map(|gap| (Box::new(gap) as Box<dyn Field>, tangent)))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,6 +259,10 @@ mod tests {
         let capsule = Shape::capsule(0.4, 0.1).unwrap();
         let cuboid = Shape::cuboid([0.3, 0.2, 0.4]).unwrap();
         let aside = Shape::sphere(0.2).unwrap().at(Vec3::new(0.1, -0.2, 0.3));
+        let corners = [[0.0, 0.0, 0.0], [0.7, 0.1, 0.0], [0.0, 0.6, 0.1], [0.1, 0.0, 0.8]];
+        let wedge = Shape::polyhedron(&corners.map(Vec3::from)).unwrap();
+        let stone = cuboid.clone().rounded(0.05).unwrap();
+        let pebble = wedge.clone().rounded(0.1).unwrap();
         for pair in [
             [&ball, &ball],
             [&ball, &capsule],
@@ -440,15 +270,78 @@ mod tests {
             [&ball, &cuboid],
             [&cuboid, &aside],
             [&aside, &capsule],
+            [&ball, &wedge],
+            [&wedge, &aside],
+            [&capsule, &cuboid],
+            [&wedge, &capsule],
+            [&stone, &stone],
+            [&stone, &cuboid],
+            [&pebble, &stone],
+            [&wedge, &pebble],
         ] {
             for apart in [1.5, 2.0, 3.0] {
                 let (mechanism, frames, rows) = two(pair, apart);
-                let gap = rows.value(0, &mechanism.start_position(), 0.0);
+                let q = mechanism.start_position();
+                let gaps = (0..rows.len()).map(|i| rows.value(i, &q, 0.0));
+                let gap = gaps.fold(f64::INFINITY, f64::min);
                 let distance =
                     nsm_geom::body_gap(pair[0], &frames[0], pair[1], &frames[1]).unwrap().gap;
                 assert!((gap - distance).abs() < 1e-9, "{pair:?}: {gap}, {distance}");
             }
         }
+    }
+
+    #[test]
+    fn slopes_of_gaps_are_those_of_their_values() {
+        let capsule = Shape::capsule(0.4, 0.1).unwrap();
+        let stone = Shape::cuboid([0.3, 0.2, 0.4]).unwrap().rounded(0.05).unwrap();
+        let corners = [[0.0, 0.0, 0.0], [0.7, 0.1, 0.0], [0.0, 0.6, 0.1], [0.1, 0.0, 0.8]];
+        let wedge = Shape::polyhedron(&corners.map(Vec3::from)).unwrap();
+        let ball = Shape::sphere(0.3).unwrap();
+        for pair in [
+            [&ball, &ball],
+            [&capsule, &stone],
+            [&stone, &stone],
+            [&wedge, &stone],
+            [&ball, &wedge],
+        ] {
+            let (mechanism, _, rows) = two(pair, 1.7);
+            // Directors that are not quite orthonormal, as in the middle of an iteration.
+            let wobble = |(i, q): (usize, f64)| q + 0.01 * (1.3 * i as f64).sin();
+            let q: Vec<f64> =
+                mechanism.start_position().into_iter().enumerate().map(wobble).collect();
+            let mut gradients = vec![0.0; rows.entries()];
+            rows.gradients(&q, 0.0, &mut gradients);
+            for i in 0..rows.len() {
+                for k in 0..q.len() {
+                    let shifted = |h: f64| {
+                        let mut q = q.clone();
+                        q[k] += h;
+                        rows.value(i, &q, 0.0)
+                    };
+                    let mut unit = vec![0.0; q.len()];
+                    unit[k] = 1.0;
+                    let slope = rows.row_dot(i, &gradients, &unit);
+                    let seen = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+                    assert!((slope - seen).abs() < 1e-8, "{pair:?}: row {i}, {k}: {slope}, {seen}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sharp_polyhedra_are_refused_with_what_to_do() {
+        let cuboid = Shape::cuboid([0.3, 0.2, 0.4]).unwrap();
+        let mut mechanism = Mechanism::new();
+        let nodes = ["a", "b"].map(|name| {
+            let pose = Pose::turned([if name == "a" { 0.0 } else { 2.0 }, 0.0, 0.0], [0.0; 3]);
+            mechanism.add_body(name, Inertia::cuboid(1.0, [1.0; 3]), pose).unwrap()
+        });
+        let mut rows = Rows::new(24);
+        let refused =
+            mechanism.push_pair_gaps((nodes[0], &cuboid), (nodes[1], &cuboid), "a-b", &mut rows);
+        let message = refused.err().unwrap().to_string();
+        assert!(message.contains("rounding") && message.contains("a-b"), "{message}");
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! $s_k t$ on $\dot d_k$: an impulse along it has its momentum and its moment exactly. A body touches a plane with its own point; two
 //! bodies touch in one common point of the world, the midpoint of the two closest ones, so that friction at a small gap has no moment.
 
-use nsm_geom::{Pose as Frame, Vec3};
+use nsm_geom::Vec3;
 
+use super::solid::Solid;
 use crate::Tangent;
 
 /// Two unit vectors across a unit vector.
@@ -93,8 +94,8 @@ fn fill(row: &mut [f64], t: &Vec3, point: &Vec3) {
 pub(super) enum Cores {
     /// Two segments, or points.
     Segments { first: [Vec3; 2], second: [Vec3; 2] },
-    /// A point and a box.
-    BallBox { ball: Vec3, frame: Frame, half: Vec3 },
+    /// A point and a polyhedron.
+    BallSolid { ball: Vec3, solid: Solid },
 }
 
 /// Two bodies that touch.
@@ -136,12 +137,11 @@ impl PairTangent {
                 (a, b) = (p + s * (p1 - p), r + t * (r1 - r));
                 n = (a - b).try_normalize(0.0).unwrap_or_else(Vec3::z);
             }
-            Cores::BallBox { ball, frame, half } => {
+            Cores::BallSolid { ball, solid } => {
                 a = one.place(ball);
-                let seen = frame.rot.transpose() * (other.seen(&a) - frame.x);
-                let (face, outward) = nearest_of_box(&seen, half);
-                b = other.place(&(frame.x + frame.rot * face));
-                n = other.turned(&(frame.rot * outward));
+                let (face, outward) = solid.nearest(&other.seen(&a));
+                b = other.place(&face);
+                n = other.turned(&outward);
             }
         }
         let [ra, rb] = self.radii;
@@ -165,21 +165,6 @@ fn closest(p: &Vec3, u: &Vec3, r: &Vec3, v: &Vec3) -> (f64, f64) {
     let t = unit((b * s + e) / c);
     let s = unit((b * t - d) / a);
     (s, unit((b * s + e) / c))
-}
-
-/// The point of a box's surface nearest to a place, and the direction outward there.
-fn nearest_of_box(place: &Vec3, half: &Vec3) -> (Vec3, Vec3) {
-    let inside = Vec3::from_fn(|k, _| place[k].clamp(-half[k], half[k]));
-    let apart = place - inside;
-    if let Some(outward) = apart.try_normalize(0.0) {
-        return (inside, outward);
-    }
-    let depth = |k: &usize| half[*k] - place[*k].abs();
-    let k = (0..3).min_by(|a, b| depth(a).total_cmp(&depth(b))).unwrap_or(0);
-    let (mut face, mut outward) = (*place, Vec3::zeros());
-    outward[k] = if place[k] < 0.0 { -1.0 } else { 1.0 };
-    face[k] = outward[k] * half[k];
-    (face, outward)
 }
 
 /// Position and directors of a body, or the position of a particle.
