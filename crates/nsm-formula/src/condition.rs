@@ -354,7 +354,9 @@ fn deciding<'a>(tree: &'a Ast, parts: &mut Vec<&'a Ast>) {
         Ast::Name(..) | Ast::Reduce(..) => parts.push(tree),
         Ast::Negate(a) => deciding(a, parts),
         Ast::Call(_, arguments) | Ast::Foreign(_, arguments) => {
-            arguments.iter().for_each(|a| deciding(a, parts));
+            for a in arguments {
+                deciding(a, parts);
+            }
         }
         Ast::Binary(_, a, b) => {
             deciding(a, parts);
