@@ -140,6 +140,30 @@ samples = 20
 """
 
 
+BAR = """
+gravity = [0, 0, -9.81]
+restitution = 0.3
+[[plane]]
+name = "floor"
+normal = [0, 0, 1]
+[[body]]
+name = "bar"
+mass = 1
+shape = { box = [1, 0.05, 0.05] }
+position = [0.5, 0, 0.4]
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["ground", "bar"]
+at = [0, 0, 0.4]
+axis = [0, 1, 0]
+[[run]]
+name = "bar"
+step = 0.005
+end = 2.0
+"""
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("formats")
@@ -209,7 +233,26 @@ def test_vtk_is_what_paraview_reads(files):
         if points.n_points:
             assert np.allclose(np.linalg.norm(points["normal"], axis=1), 1)
             assert np.allclose(np.cross(points["normal"], points["impulse"]), 0, atol=1e-9)
+        seen -= int(points["held"].sum()) if points.n_points else 0
     assert seen == sum(len(e["contacts"]) for e in ours.events) > 0
+
+
+def test_vtk_holds_the_forces_of_mechanisms(tmp_path):
+    needs("pyvista")
+    import pyvista
+
+    file = tmp_path / "bar.toml"
+    file.write_text(BAR)
+    subprocess.run([program(), "run", file, "--out", tmp_path, "--format", "vtk"], check=True, capture_output=True)
+    reader = pyvista.get_reader(tmp_path / "bar/bar-contacts.pvd")
+    reader.set_active_time_point(len(reader.time_values) - 1)
+    touches = reader.read()[0]
+    assert touches.n_points == 2 and np.all(touches["held"] == 1)
+    # The moment of the weight about the hinge is that of the two forces.
+    r = nsm.run(BAR)["bar"]
+    x = r.bodies["bar"].position[-1][0]
+    assert np.isclose(np.sum(touches.points[:, 0] * touches["force"][:, 2]), 9.81 * x, rtol=1e-6)
+    assert np.allclose(touches.points[:, 2], 0, atol=1e-9)
 
 
 def test_pandas_matplotlib_and_tqdm():

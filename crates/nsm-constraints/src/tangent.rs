@@ -25,6 +25,11 @@ pub trait Tangent: Send + Sync {
     fn frame(&self, _q: &[f64], _t: f64) -> Option<[[f64; 3]; 3]> {
         None
     }
+
+    /// The point of contact and, as vectors in the world, the normal on the first party and the tangents; `None` where they are no places.
+    fn touch(&self, _q: &[f64], _t: f64) -> Option<([f64; 3], [[f64; 3]; 3])> {
+        None
+    }
 }
 
 /// Rows that are the same at every configuration.

@@ -61,10 +61,37 @@ pub struct ContactImpulse {
     pub normal: f64,
     /// Its tangential impulse.
     pub tangential: [f64; 2],
+    /// Whether it has friction at all.
+    pub rubs: bool,
     /// Whether it slipped, at the end.
     pub slips: bool,
     /// Energy that it added (negative: took).
     pub work: f64,
+    /// Where it acted, if that is a place; systems in coordinates know it from their [`Tangent`](nsm_constraints::Tangent).
+    pub touch: Option<Touch>,
+}
+
+/// Where a contact acted in the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Touch {
+    /// The common point of the two parties.
+    pub point: [f64; 3],
+    /// Unit normal, towards the party that is named first.
+    pub normal: [f64; 3],
+    /// The impulse on the party that is named first.
+    pub impulse: [f64; 3],
+}
+
+impl ContactImpulse {
+    /// Where it acted: as it was booked, or from the tangent of its gap at a state.
+    pub fn touch_in(&self, system: &System, q: &[f64], t: f64) -> Option<Touch> {
+        self.touch.or_else(|| {
+            let (point, frame) = system.tangents().of(self.contact)?.touch(q, t)?;
+            let parts = [self.normal, self.tangential[0], self.tangential[1]];
+            let along = |k: usize| (0..3).map(|i| parts[i] * frame[i][k]).sum();
+            Some(Touch { point, normal: frame[0], impulse: std::array::from_fn(along) })
+        })
+    }
 }
 
 impl System {

@@ -41,7 +41,7 @@ mod wound;
 
 pub use clock::Clock;
 pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
-pub use contact::{ContactImpulse, ContactLaw};
+pub use contact::{ContactImpulse, ContactLaw, Touch};
 pub use error::{StepError, SystemError};
 pub use ledger::{Band, Ledger};
 pub use mass::Mass;

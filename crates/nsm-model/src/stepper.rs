@@ -1,6 +1,6 @@
 //! What every integrator does: take a step, say what happened in it.
 
-use crate::{ContactImpulse, StepError};
+use crate::{ContactImpulse, StepError, Touch};
 
 /// A method bound to a system, with all its workspace allocated.
 ///
@@ -82,6 +82,8 @@ pub struct Event<'a> {
     pub tangential: &'a [[f64; 2]],
     /// Whether each of them slips after the event; empty where there is no friction.
     pub slips: &'a [bool],
+    /// Where each of them acted; empty where the method does not book it.
+    pub touches: &'a [Option<Touch>],
     /// Energy after minus energy before.
     pub energy_change: f64,
     /// Rounds of the impact law.
@@ -97,6 +99,7 @@ pub struct Events {
     work: Vec<f64>,
     tangential: Vec<[f64; 2]>,
     slips: Vec<bool>,
+    touches: Vec<Option<Touch>>,
     held: Vec<ContactImpulse>,
 }
 
@@ -105,10 +108,11 @@ struct Head {
     t: f64,
     energy_change: f64,
     rounds: usize,
-    /// End of this event's range in `contacts` and `impulses`, in `work`, and in `tangential` and `slips`.
+    /// End of this event's range in `contacts` and `impulses`, in `work`, in `tangential` and `slips`, and in `touches`.
     end: usize,
     work_end: usize,
     friction_end: usize,
+    touch_end: usize,
 }
 
 impl Events {
@@ -121,6 +125,7 @@ impl Events {
             work: Vec::with_capacity(contacts),
             tangential: Vec::with_capacity(contacts),
             slips: Vec::with_capacity(contacts),
+            touches: Vec::with_capacity(contacts),
             held: Vec::with_capacity(contacts),
         }
     }
@@ -133,6 +138,7 @@ impl Events {
         self.work.clear();
         self.tangential.clear();
         self.slips.clear();
+        self.touches.clear();
         self.held.clear();
     }
 
@@ -185,6 +191,14 @@ impl Events {
         self.close(t, energy_change, rounds);
     }
 
+    /// Says where the contacts of the last event acted, one after another.
+    pub fn place(&mut self, touches: impl IntoIterator<Item = Option<Touch>>) {
+        self.touches.extend(touches);
+        if let Some(head) = self.heads.last_mut() {
+            head.touch_end = self.touches.len();
+        }
+    }
+
     /// Books what a contact that was held did over the whole step, apart from events.
     pub fn hold(&mut self, booked: ContactImpulse) {
         self.held.push(booked);
@@ -196,9 +210,9 @@ impl Events {
     }
 
     fn close(&mut self, t: f64, energy_change: f64, rounds: usize) {
-        let (end, work_end, friction_end) =
-            (self.contacts.len(), self.work.len(), self.slips.len());
-        self.heads.push(Head { t, energy_change, rounds, end, work_end, friction_end });
+        let (end, work_end, friction_end, touch_end) =
+            (self.contacts.len(), self.work.len(), self.slips.len(), self.touches.len());
+        self.heads.push(Head { t, energy_change, rounds, end, work_end, friction_end, touch_end });
     }
 
     /// Number of events.
@@ -215,8 +229,8 @@ impl Events {
     pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
         self.heads.iter().enumerate().map(|(i, head)| {
             let last = i.checked_sub(1).map(|k| self.heads[k]);
-            let [start, work_start, friction_start] =
-                last.map_or([0; 3], |l| [l.end, l.work_end, l.friction_end]);
+            let [start, work_start, friction_start, touch_start] =
+                last.map_or([0; 4], |l| [l.end, l.work_end, l.friction_end, l.touch_end]);
             Event {
                 t: head.t,
                 contacts: &self.contacts[start..head.end],
@@ -224,6 +238,7 @@ impl Events {
                 work: &self.work[work_start..head.work_end],
                 tangential: &self.tangential[friction_start..head.friction_end],
                 slips: &self.slips[friction_start..head.friction_end],
+                touches: &self.touches[touch_start..head.touch_end],
                 energy_change: head.energy_change,
                 rounds: head.rounds,
             }

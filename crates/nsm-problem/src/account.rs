@@ -144,7 +144,7 @@ impl Account {
         self.extend_windows(step, m, events.len(), names);
     }
 
-    /// Adds what contacts did in the events of a step and, held with friction, over it.
+    /// Adds what contacts did in the events of a step and, held, over it.
     fn add_contacts(&mut self, events: &Events) {
         for event in events.iter() {
             for (k, &i) in event.contacts.iter().enumerate() {
@@ -165,8 +165,8 @@ impl Account {
             total.tangential[0] += a;
             total.tangential[1] += b;
             total.work += held.work;
-            total.slipping += usize::from(held.slips);
-            total.sticking += usize::from(!held.slips);
+            total.slipping += usize::from(held.rubs && held.slips);
+            total.sticking += usize::from(held.rubs && !held.slips);
             total.largest_force = total.largest_force.max(held.normal / self.step);
             total.largest_tangential_force =
                 total.largest_tangential_force.max(a.hypot(b) / self.step);

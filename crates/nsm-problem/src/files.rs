@@ -15,13 +15,13 @@ pub(super) struct Files {
     pub(super) samples: Lines<File>,
     pub(super) events: Lines<File>,
     pub(super) reactions: Option<Lines<File>>,
-    /// Opened when the first contact rubs.
+    /// Opened when the first contact rubs or is held.
     pub(super) contacts: Option<Lines<File>>,
     pub(super) contacts_path: PathBuf,
 }
 
 impl Files {
-    /// Writes what contacts with friction did, in an impact or over a step of size `step`.
+    /// Writes what contacts did that rub or are held, in an impact or over a step of size `step`.
     pub(super) fn rub(
         &mut self,
         (t, kind, step): (f64, &str, f64),
@@ -38,7 +38,11 @@ impl Files {
             };
             lines.push(|line| {
                 let [a, b] = c.tangential;
-                let state = if c.slips { "slip" } else { "stick" };
+                let state = match (c.rubs, c.slips) {
+                    (false, _) => "",
+                    (true, true) => "slip",
+                    (true, false) => "stick",
+                };
                 let _ = write!(
                     line,
                     "{t:?},{},{kind},{:?},{a:?},{b:?},{state},{:?}",
@@ -51,6 +55,11 @@ impl Files {
                     let _ = write!(line, ",{:?},{:?}", c.normal / step, a.hypot(b) / step);
                 } else {
                     line.push_str(",,");
+                }
+                line.push(',');
+                match c.touch {
+                    Some(touch) => numbers(&[touch.point, touch.impulse].concat(), line),
+                    None => line.push_str(",,,,,"),
                 }
             })?;
         }
@@ -66,7 +75,7 @@ impl Files {
 }
 
 /// Columns of `NAME-contacts.csv`.
-const CONTACT_COLUMNS: &str = "t,contact,kind,normal_impulse,tangential_impulse_1,tangential_impulse_2,state,work,normal_force,tangential_force";
+const CONTACT_COLUMNS: &str = "t,contact,kind,normal_impulse,tangential_impulse_1,tangential_impulse_2,state,work,normal_force,tangential_force,x,y,z,impulse_x,impulse_y,impulse_z";
 
 /// Numbers in full precision: the shortest decimals that read back as the same numbers.
 pub(super) fn numbers(numbers: &[f64], line: &mut String) {

@@ -5,11 +5,22 @@
 //! eye; where that is no longer so, it ends. A short run is filmed to its end, a long one for as long as
 //! a few hundred frames can show.
 
+use super::touch::TouchRecord;
+
 /// Most frames that a film keeps, the start not counted.
 pub const FRAMES: usize = 600;
 
 /// Largest change of a position between two frames, as a share of the largest range of its kind so far.
 const SMOOTH: f64 = 0.1;
+
+/// One picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Frame {
+    /// In the columns of the samples.
+    pub(crate) row: Vec<f64>,
+    /// Contacts that acted in the step that ends here, where they are asked for.
+    pub(crate) touches: Vec<TouchRecord>,
+}
 
 /// Records a film.
 #[derive(Debug)]
@@ -18,7 +29,7 @@ pub(crate) struct Camera {
     watched: Vec<Vec<usize>>,
     stride: usize,
     rolling: bool,
-    frames: Vec<Vec<f64>>,
+    frames: Vec<Frame>,
 }
 
 impl Camera {
@@ -31,8 +42,8 @@ impl Camera {
         self.rolling && step.is_multiple_of(self.stride)
     }
 
-    pub(crate) fn take(&mut self, row: Vec<f64>) {
-        self.frames.push(row);
+    pub(crate) fn take(&mut self, frame: Frame) {
+        self.frames.push(frame);
         if self.frames.len() > 2 * FRAMES {
             if self.thin() {
                 self.stride *= 2;
@@ -43,7 +54,7 @@ impl Camera {
     }
 
     /// The film: at most [`FRAMES`] frames after the start.
-    pub(crate) fn develop(mut self) -> Vec<Vec<f64>> {
+    pub(crate) fn develop(mut self) -> Vec<Frame> {
         if self.frames.len() > FRAMES + 1 && !self.thin() {
             self.frames.truncate(FRAMES + 1);
         }
@@ -52,7 +63,7 @@ impl Camera {
 
     /// Drops every second frame if the rest is smooth.
     fn thin(&mut self) -> bool {
-        let kept = |c: usize| self.frames.iter().step_by(2).map(move |row| row[c]);
+        let kept = |c: usize| self.frames.iter().step_by(2).map(move |frame| frame.row[c]);
         let range = |&c: &usize| {
             let ends = (f64::INFINITY, f64::NEG_INFINITY);
             let (low, high) = kept(c).fold(ends, |(a, b), x| (a.min(x), b.max(x)));
@@ -83,10 +94,10 @@ mod tests {
         for step in 0..=steps {
             if camera.wants(step) {
                 let t = step as f64;
-                camera.take(vec![t, (rate * t).sin()]);
+                camera.take(Frame { row: vec![t, (rate * t).sin()], ..Frame::default() });
             }
         }
-        camera.develop()
+        camera.develop().into_iter().map(|frame| frame.row).collect()
     }
 
     #[test]

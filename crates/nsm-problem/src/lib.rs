@@ -66,6 +66,7 @@ mod run;
 mod start_velocity;
 mod state;
 mod status;
+mod touch;
 
 pub use account::{Answers, ContactTotal, Instant, Questions, Window};
 pub use contact::Contacts;
@@ -87,6 +88,7 @@ pub use row::{Cell, Kind, Row};
 pub use run::{EVENT_RECORDS, Run};
 pub use state::{BodyState, Coordinates, Named, StateRecord, Turning};
 pub use status::{Origin, Status};
+pub use touch::TouchRecord;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -255,8 +257,10 @@ impl Problem {
             Some(alone) => vec![alone.run(&reader, &subject)?],
         };
         let (event_records, formats) = read_output(&reader)?;
+        let places = formats.contains(&Format::Vtk) || picture.as_ref().is_some_and(|p| p.forces);
         for run in &mut runs {
             run.event_records = event_records;
+            run.places = places;
         }
         let mut expectations = Vec::new();
         for table in reader.tables("expect")?.into_iter().filter(|_| only.is_none()) {
@@ -286,6 +290,11 @@ impl Problem {
         self.subject.start_time()
     }
 
+    /// Keeps the places at which contacts act in every run, for pictures of forces and for VTK.
+    pub fn keep_places(&mut self) {
+        self.runs.iter_mut().for_each(|run| run.places = true);
+    }
+
     /// What moves in a run: the file's subject, or the member's own.
     pub fn subject_of(&self, run: &str) -> &Subject {
         let own = self.runs.iter().find(|r| r.name == run).and_then(|r| r.subject.as_deref());
@@ -313,8 +322,10 @@ impl Problem {
         let source = Source { text: &text, notes: &notes, functions: &[] };
         let reader = Reader::new(source, table.get_ref(), name, 0);
         let run = Run::read(&reader, subject.as_deref().unwrap_or(&self.subject))?;
-        let event_records = like.or(self.runs.first()).map_or(EVENT_RECORDS, |r| r.event_records);
-        Ok(Run { name: name.to_owned(), event_records, sampling, subject, ..run })
+        let first = like.or(self.runs.first());
+        let event_records = first.map_or(EVENT_RECORDS, |r| r.event_records);
+        let places = first.is_some_and(|r| r.places);
+        Ok(Run { name: name.to_owned(), event_records, places, sampling, subject, ..run })
     }
 
     /// Makes a run; a failed step is part of the result, with everything recorded up to it.

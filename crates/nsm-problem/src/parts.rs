@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use nsm_constraints::multibody::Mechanism;
 use nsm_geom::Vec3;
-use nsm_model::{Reactions, State, System};
+use nsm_model::{ContactImpulse, Reactions, State, System, Touch};
 
 use super::record::Layout;
 use super::state::{BodyState, StateRecord, Turning};
@@ -38,6 +38,10 @@ impl Layout<State> for Parts<'_> {
 
     fn positions(&self) -> Vec<Vec<usize>> {
         Layout::<State>::positions(self.system)
+    }
+
+    fn touch(&self, state: &State, contact: &ContactImpulse) -> Option<Touch> {
+        contact.touch_in(self.system, &state.q, state.t)
     }
 
     /// Force and torque of every joint, along its axis and two across it; what motors, rods and gears carry; what limits and ropes carry.

@@ -1,4 +1,4 @@
-//! `[picture]`: how a system in coordinates looks, where the names of its coordinates do not tell.
+//! `[picture]`: how a system in coordinates looks, where the names of its coordinates do not tell, and whether forces are drawn.
 
 use nsm_constraints::Field;
 
@@ -17,11 +17,27 @@ pub struct Picture {
     pub springs: Vec<[usize; 2]>,
     /// Radius of each point, or one for all; empty: a dot.
     pub radius: Vec<f64>,
+    /// Whether the forces of contacts are drawn.
+    pub forces: bool,
     /// Curves that do not move: where these formulas of `x` and `y` vanish.
     pub curves: Vec<FormulaField>,
 }
 
 impl Picture {
+    /// The picture of bodies, whose shapes are known: only forces are asked for.
+    pub(crate) fn of_bodies(reader: &Reader<'_>) -> Result<Self, ProblemError> {
+        for key in ["points", "links", "springs", "radius", "curves"] {
+            if reader.has(key) {
+                return Err(reader.place_of(key).error(
+                    "bodies are drawn by their shapes: `[picture]` takes `forces = true` here, and this is for `[system]`",
+                ));
+            }
+        }
+        let forces = reader.flag("forces")?.unwrap_or(false);
+        reader.finish()?;
+        Ok(Self { forces, ..Self::default() })
+    }
+
     pub(crate) fn read(reader: &Reader<'_>, scope: &Scope) -> Result<Self, ProblemError> {
         let mut points = Vec::new();
         for (i, row) in reader.text_matrix("points")?.into_iter().enumerate() {
@@ -56,8 +72,14 @@ impl Picture {
             links: pairs(reader, "links", most)?,
             springs: pairs(reader, "springs", most)?,
             radius,
+            forces: false,
             curves,
         };
+        if reader.has("forces") {
+            return Err(reader.place_of("forces").error(
+                "gaps by formula have no place to draw a force at: forces are drawn for `[[body]]`",
+            ));
+        }
         reader.finish()?;
         Ok(picture)
     }

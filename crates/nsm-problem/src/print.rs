@@ -87,6 +87,10 @@ pub(crate) fn events(result: &RunResult) -> Value {
         object["contacts"] = json!(e.contacts);
         object["impulses"] = json!(e.impulses);
         object["energy_change"] = json!(e.energy_change);
+        if e.touches.iter().any(Option::is_some) {
+            let points = e.touches.iter().map(|touch| touch.map(|touch| touch.point));
+            object["points"] = json!(points.collect::<Vec<_>>());
+        }
         if !e.slips.is_empty() {
             object["tangential"] = json!(e.tangential);
             object["slips"] = json!(e.slips);

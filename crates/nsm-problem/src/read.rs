@@ -125,9 +125,7 @@ pub(crate) fn read_picture(reader: &Reader<'_>) -> Result<Option<Picture>, Probl
     let Some(table) = reader.table("picture")? else { return Ok(None) };
     let bodies = multibody::is_mechanism(reader, &reader.tables("body")?);
     let Some(system) = reader.table("system")?.filter(|_| !bodies) else {
-        return Err(table
-            .place()
-            .error("bodies are drawn by their shapes; a picture is for `[system]`"));
+        return Picture::of_bodies(&table).map(Some);
     };
     let scope = coordinates::read_scope(&system)?;
     Picture::read(&table, &scope).map(Some)

@@ -6,14 +6,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nsm_model::{ContactImpulse, Events, Measurement, Observer, State, System};
+use nsm_model::{ContactImpulse, Events, Measurement, Observer, State, System, Touch};
 
 use super::account::Account;
 use super::files::{Files, event_line, numbers, quoted};
-use super::film::Camera;
+use super::film::{Camera, Frame};
 use super::lines::Lines;
 use super::run::Run;
 use super::state::{BodyState, Coordinates, StateRecord, Turning};
+use super::touch::{TouchRecord, impulses_of};
 
 /// Which instants are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,10 @@ pub trait Layout<S> {
     /// Name of a contact whose gap is not among those that are measured.
     fn contact_name(&self, _contact: usize) -> Option<String> {
         None
+    }
+    /// Where a contact acted in the step that ends with this state, if that is a place.
+    fn touch(&self, _state: &S, contact: &ContactImpulse) -> Option<Touch> {
+        contact.touch
     }
     /// The state as results hold it.
     fn state(&self, state: &S) -> StateRecord;
@@ -122,6 +127,10 @@ impl Layout<State> for System {
         vec![(0..self.dimension()).collect()]
     }
 
+    fn touch(&self, state: &State, contact: &ContactImpulse) -> Option<Touch> {
+        contact.touch_in(self, &state.q, state.t)
+    }
+
     fn state(&self, state: &State) -> StateRecord {
         let State { t, q, v, p, .. } = state.clone();
         StateRecord { t, coordinates: Some(Coordinates { q, v, p }), bodies: None }
@@ -145,6 +154,8 @@ pub struct EventRecord {
     pub slips: Vec<bool>,
     /// See `tangential`.
     pub work: Vec<f64>,
+    /// Where each contact acted, if that is a place: in coordinates where it is at the end of the step.
+    pub touches: Vec<Option<Touch>>,
     /// Columns of the state at the end of the step.
     pub state: Vec<f64>,
 }
@@ -164,6 +175,11 @@ pub struct Recording {
     pub events: Vec<EventRecord>,
     /// The first part of the run, frame by frame, in the same columns as `samples`.
     pub film: Vec<Vec<f64>>,
+    /// Contacts that acted in the step that ends at each recorded instant, and at each frame of the film: where a file asks for forces in its
+    /// picture, or for VTK; else empty.
+    pub touches: Vec<Vec<TouchRecord>>,
+    /// See `touches`.
+    pub film_touches: Vec<Vec<TouchRecord>>,
     /// Names of the columns of `reactions`, beginning with `t`; none where nothing is carried.
     pub reaction_columns: Vec<String>,
     /// The forces of constraints, one row per recorded instant.
@@ -199,13 +215,14 @@ pub struct Watch<'a> {
 
 /// The observer that records.
 pub(crate) struct Recorder<'a, L> {
-    layout: &'a L,
+    pub(super) layout: &'a L,
     invariants: Vec<String>,
-    contacts: Vec<String>,
+    pub(super) contacts: Vec<String>,
     sampling: Sampling,
     steps: usize,
     step: f64,
     event_records: usize,
+    places: bool,
     watch: Watch<'a>,
     files: Option<Files>,
     camera: Camera,
@@ -255,6 +272,7 @@ impl<'a, L> Recorder<'a, L> {
             steps: run.steps,
             step: run.step,
             event_records: run.event_records,
+            places: run.places,
             watch,
             files: None,
             // Column 0 is the time.
@@ -321,7 +339,12 @@ impl<'a, L> Recorder<'a, L> {
     /// Flushes the files and develops the film; the first failure to write, if any, is kept in `failure`.
     pub(crate) fn finish(&mut self) {
         let camera = std::mem::replace(&mut self.camera, Camera::new(Vec::new()));
-        self.recording.film = camera.develop();
+        for frame in camera.develop() {
+            self.recording.film.push(frame.row);
+            if self.places {
+                self.recording.film_touches.push(frame.touches);
+            }
+        }
         if let Some(files) = &mut self.files {
             let flushed = files.flush();
             self.keep(flushed);
@@ -346,13 +369,13 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             }
             let mut row = Vec::with_capacity(self.recording.state_columns.len());
             self.layout.row(state, &mut row);
-            let named = |&c: &usize| {
-                let known = self.layout.contact_name(c).or_else(|| self.contacts.get(c).cloned());
-                known.unwrap_or_else(|| c.to_string())
-            };
+            let contacts: Vec<_> = impulses_of(&event)
+                .map(|c| ContactImpulse { touch: self.layout.touch(state, &c), ..c })
+                .collect();
             let record = EventRecord {
                 t: event.t,
-                contacts: event.contacts.iter().map(named).collect(),
+                contacts: event.contacts.iter().map(|&c| self.named(c)).collect(),
+                touches: contacts.iter().map(|c| c.touch).collect(),
                 impulses: event.impulses.to_vec(),
                 energy_change: event.energy_change,
                 tangential: event.tangential.to_vec(),
@@ -363,16 +386,7 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             if let Some(files) = &mut self.files {
                 let mut written = files.events.push(|line| event_line(&record, line));
                 if !event.slips.is_empty() {
-                    let contacts = (0..event.contacts.len()).map(|k| {
-                        let rubbed = ContactImpulse {
-                            contact: event.contacts[k],
-                            normal: event.impulses[k],
-                            tangential: event.tangential[k],
-                            slips: event.slips[k],
-                            work: event.work[k],
-                        };
-                        (record.contacts[k].clone(), rubbed)
-                    });
+                    let contacts = record.contacts.iter().cloned().zip(contacts);
                     written = written.and(files.rub((event.t, "impact", self.step), contacts));
                 }
                 self.keep(written);
@@ -391,18 +405,24 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             row
         };
         if self.camera.wants(step) {
-            self.camera.take(measured(self.layout));
+            let touches = if self.places { self.touches(state, events) } else { Vec::new() };
+            self.camera.take(Frame { row: measured(self.layout), touches });
         }
         if self.sampling.takes(step, self.steps) {
             let row = measured(self.layout);
-            if let Some(files) = &mut self.files {
+            if self.places {
+                let touches = self.touches(state, events);
+                self.recording.touches.push(touches);
+            }
+            if let Some(mut files) = self.files.take() {
                 let written = files.samples.push(|line| numbers(&row, line));
-                let named = |c: &ContactImpulse| {
-                    let name = self.contacts.get(c.contact).cloned();
-                    (name.unwrap_or_else(|| c.contact.to_string()), *c)
-                };
-                let held = files.rub((m.t, "held", self.step), events.held().iter().map(named));
+                let held = events.held().iter().map(|c| {
+                    let placed = ContactImpulse { touch: self.layout.touch(state, c), ..*c };
+                    (self.named(c.contact), placed)
+                });
+                let held = files.rub((m.t, "held", self.step), held);
                 let written = written.and(held).and(files.flush());
+                self.files = Some(files);
                 self.keep(written);
             }
             self.recording.samples.push(row);

@@ -1,6 +1,7 @@
 //! `[[body]]` and `[[plane]]`: rigid bodies over planes.
 
 use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3, so3};
+use nsm_model::{ContactImpulse, Touch};
 use nsm_vi::rigid::{BodyState, RigidBody, RigidState, RigidWorld};
 
 use super::reader::Reader;
@@ -339,6 +340,15 @@ impl Layout<RigidState> for RigidWorld {
             bodies.clone().flat_map(move |b| 18 * b + from..18 * b + to).collect()
         };
         vec![kind(0, 3), kind(3, 12)]
+    }
+
+    /// Where the method says, else where the pair is closest at the end of the step.
+    fn touch(&self, state: &RigidState, contact: &ContactImpulse) -> Option<Touch> {
+        contact.touch.or_else(|| {
+            let (point, n) = self.closest(contact.contact, &state.bodies)?;
+            let (point, normal) = (point.into(), n.into());
+            Some(Touch { point, normal, impulse: (contact.normal * n).into() })
+        })
     }
 
     fn contact_name(&self, contact: usize) -> Option<String> {

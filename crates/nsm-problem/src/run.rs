@@ -34,6 +34,8 @@ pub struct Run {
     pub steps: usize,
     /// How many events are kept in full, from the first on.
     pub event_records: usize,
+    /// Whether the places at which contacts act are kept, for pictures and VTK.
+    pub places: bool,
     /// Which instants are recorded.
     pub sampling: Sampling,
     /// What its family varies, with its own values.
@@ -134,6 +136,7 @@ impl Run {
             step,
             steps,
             event_records: EVENT_RECORDS,
+            places: false,
             sampling,
             options,
             place: reader.place().clone(),

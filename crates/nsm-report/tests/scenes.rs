@@ -181,3 +181,60 @@ fn a_strip_shows_eight_instants_and_rounds_by_their_outline() {
     assert!(strip.len() < 30_000, "{}", strip.len());
     assert!(Scene::default().strip().is_none());
 }
+
+/// A ball lies on a box, and the box on a floor.
+const LYING: &str = "gravity = [0, 0, -9.81]\nrestitution = 0\nfriction = 0.5\n\
+    [[plane]]\nname = \"floor\"\nnormal = [0, 0, 1]\n\
+    [[body]]\nname = \"box\"\nmass = 2\nshape = { box = [1, 1, 0.5] }\nposition = [0, 0, 0.25]\n\
+    [[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = 0.3 }\nposition = [0.1, 0, 0.8]\n";
+
+#[test]
+fn forces_of_contacts_balance_weights_and_moments_by_both_descriptions_of_bodies() {
+    for method in ["lgvci", "svci"] {
+        let run = format!("[[run]]\nmethod = \"{method}\"\nstep = 0.01\nend = 0.5\n");
+        let problem = Problem::parse(&format!("{LYING}[picture]\nforces = true\n{run}")).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        let last = result.recording.touches.last().unwrap();
+        let (mut force, mut moment) = (Vec3::zeros(), Vec3::zeros());
+        for touch in last.iter().filter(|touch| touch.contact.contains("floor")) {
+            let (p, f) = (Vec3::from(touch.touch.point), Vec3::from(touch.touch.impulse) / 0.01);
+            assert!(touch.held && p.z.abs() < 1e-12 && p.x.abs() < 0.5 + 1e-9);
+            force += f;
+            moment += p.cross(&f);
+        }
+        // The floor carries both weights, and its forces have the moment of the ball's weight at x = 0.1.
+        assert!((force - Vec3::new(0.0, 0.0, 3.0 * 9.81)).norm() < 1e-9, "{method}: {force}");
+        assert!((moment - Vec3::new(0.0, -0.981, 0.0)).norm() < 1e-9, "{method}: {moment}");
+        // The ball presses the box, which is named first, down where it lies.
+        let pressed = last.iter().find(|touch| !touch.contact.contains("floor")).unwrap().touch;
+        assert!((Vec3::from(pressed.point) - Vec3::new(0.1, 0.0, 0.5)).norm() < 1e-9);
+        assert!((Vec3::from(pressed.impulse) / 0.01 + Vec3::new(0.0, 0.0, 9.81)).norm() < 1e-9);
+        // As many arrows as contacts, from their points along their forces, and the strip shows them.
+        let scene = Scene::of(&problem, &result);
+        assert_eq!(scene.forces.len(), scene.times.len());
+        let arrows = scene.forces.last().unwrap();
+        assert_eq!(arrows.len(), last.len());
+        for ([foot, tip], touch) in arrows.iter().zip(last) {
+            assert!((foot - Vec3::from(touch.touch.point)).norm() < 1e-12);
+            assert!((tip - foot).cross(&Vec3::from(touch.touch.impulse)).norm() < 1e-12);
+        }
+        let plain = Problem::parse(&format!("{LYING}{run}")).unwrap();
+        let without = plain.execute(&plain.runs[0], None, Watch::default()).unwrap();
+        assert!(
+            without.recording.touches.is_empty() && Scene::of(&plain, &without).forces.is_empty()
+        );
+    }
+}
+
+#[test]
+fn pictures_of_bodies_ask_for_forces_only_and_formulas_have_no_place_for_them() {
+    let run = "[[run]]\nstep = 0.01\nend = 0.5\n";
+    let error = |text: &str| Problem::parse(text).unwrap_err().to_string();
+    let wrong = error(&format!("{LYING}[picture]\nradius = 2\n{run}"));
+    assert!(wrong.contains("forces = true"), "{wrong}");
+    let misspelt = error(&format!("{LYING}[picture]\nforce = true\n{run}"));
+    assert!(misspelt.contains("forces"), "{misspelt}");
+    let ball = "[system]\ncoordinates = [\"y\"]\nmass = [1]\ninequality = { floor = \"y\" }\n[start]\nq = [1]\n";
+    let nowhere = error(&format!("{ball}[picture]\nforces = true\n{run}"));
+    assert!(nowhere.contains("no place"), "{nowhere}");
+}

@@ -238,7 +238,8 @@ impl Contacts<'_> {
             });
             let work = 0.5 * (normal * self.along(contact, sum) + rubbed);
             let slips = rub.is_some_and(|rub| rub.slips[j]);
-            ContactImpulse { contact, normal, tangential, slips, work }
+            let rubs = rub.is_some_and(|rub| rub.mu[j] > 0.0);
+            ContactImpulse { contact, normal, tangential, rubs, slips, work, touch: None }
         })
     }
 }

@@ -330,6 +330,27 @@ mod tests {
     }
 
     #[test]
+    fn touches_push_the_body_that_is_named_first() {
+        let ball = Shape::sphere(0.3).unwrap();
+        let cuboid = Shape::cuboid([0.3, 0.2, 0.4]).unwrap();
+        for pair in [[&ball, &ball], [&ball, &cuboid], [&cuboid, &ball]] {
+            let mut mechanism = Mechanism::new();
+            let nodes = [0.0, 0.7].map(|x| {
+                let (name, pose) = (format!("at {x}"), Pose::turned([x, 0.0, 0.0], [0.0; 3]));
+                mechanism.add_body(&name, Inertia::cuboid(1.0, [1.0; 3]), pose).unwrap()
+            });
+            let mut rows = Rows::new(24);
+            let tangents = mechanism
+                .push_pair_gaps((nodes[0], pair[0]), (nodes[1], pair[1]), "a-b", &mut rows)
+                .unwrap();
+            // The first lies at smaller x: it is pushed to still smaller ones, at a point between the two.
+            let (point, frame) = tangents[0].touch(&mechanism.start_position(), 0.0).unwrap();
+            assert!((frame[0][0] + 1.0).abs() < 1e-15, "{pair:?}: {frame:?}");
+            assert!(point[0] > 0.1 && point[0] < 0.6 && point[1].abs() < 1e-15, "{point:?}");
+        }
+    }
+
+    #[test]
     fn sharp_polyhedra_are_refused_with_what_to_do() {
         let cuboid = Shape::cuboid([0.3, 0.2, 0.4]).unwrap();
         let mut mechanism = Mechanism::new();

@@ -227,11 +227,13 @@ pub(super) fn pair_gaps(one: Side<'_>, other: Side<'_>) -> Result<Vec<Touch>, St
     }
     let mut touches = Vec::new();
     let sides = [(&a, one.1), (&b, other.1)];
-    for [(ball, first), (solid, second)] in [sides, [sides[1], sides[0]]] {
+    for round in [false, true] {
+        let [(ball, first), (solid, second)] = if round { [sides[1], sides[0]] } else { sides };
         let Some(solid_of) = solid.solid else { continue };
         for vertex in &ball.vertices {
             let radii = [ball.radius, solid.radius];
-            touches.push(ball_gap((vertex, first), (solid_of, second), radii)?);
+            let (gap, tangent) = ball_gap((vertex, first), (solid_of, second), radii)?;
+            touches.push((gap, if round { tangent.turned_round() } else { tangent }));
         }
     }
     for p in &a.edges {

@@ -55,6 +55,16 @@ impl PlaneTangent {
     pub(super) fn new(block: &[usize], normal: &Vec3, lowest: Lowest) -> Self {
         Self { block: block.to_vec(), normal: *normal, tangents: across(normal), lowest }
     }
+
+    /// The material point that touches; a particle has but one.
+    fn lowest(&self, q: &[f64]) -> Vec3 {
+        if self.block.len() != 12 {
+            return Vec3::zeros();
+        }
+        let director =
+            |k: usize| Vec3::from_fn(|i, _| q[self.block[3 + 3 * k + i]]).dot(&self.normal);
+        self.lowest.point(&Vec3::new(director(0), director(1), director(2)))
+    }
 }
 
 impl Tangent for PlaneTangent {
@@ -67,17 +77,23 @@ impl Tangent for PlaneTangent {
     }
 
     fn coefficients(&self, q: &[f64], _t: f64, out: &mut [f64]) {
-        let size = self.block.len();
-        let point = if size == 12 {
-            let director =
-                |k: usize| Vec3::from_fn(|i, _| q[self.block[3 + 3 * k + i]]).dot(&self.normal);
-            self.lowest.point(&Vec3::new(director(0), director(1), director(2)))
-        } else {
-            Vec3::zeros()
-        };
-        for (row, t) in out.chunks_exact_mut(size).zip(&self.tangents) {
+        let point = self.lowest(q);
+        for (row, t) in out.chunks_exact_mut(self.block.len()).zip(&self.tangents) {
             fill(row, t, &point);
         }
+    }
+
+    fn touch(&self, q: &[f64], _t: f64) -> Option<([f64; 3], [[f64; 3]; 3])> {
+        let at = |k: usize| Vec3::from_fn(|i, _| q[self.block[k + i]]);
+        let mut place = at(0);
+        if self.block.len() == 12 {
+            let point = self.lowest(q);
+            place += (0..3).map(|k| point[k] * at(3 + 3 * k)).sum::<Vec3>();
+        } else if let Lowest::Ball { radius, .. } = &self.lowest {
+            place -= *radius * self.normal;
+        }
+        let [first, second] = self.tangents;
+        Some((place.into(), [self.normal, first, second].map(Into::into)))
     }
 }
 
@@ -106,6 +122,8 @@ pub(super) struct PairTangent {
     first: usize,
     cores: Cores,
     radii: [f64; 2],
+    /// Whether the contact names the second body first.
+    turned_round: bool,
 }
 
 impl PairTangent {
@@ -116,7 +134,12 @@ impl PairTangent {
         radii: [f64; 2],
     ) -> Self {
         let block = first.clone().chain(second.clone()).collect();
-        Self { block, first: first.len(), cores, radii }
+        Self { block, first: first.len(), cores, radii, turned_round: false }
+    }
+
+    /// The contact names the second body first.
+    pub(super) fn turned_round(self) -> Self {
+        Self { turned_round: true, ..self }
     }
 
     fn body<'a>(&self, q: &'a [f64], second: bool) -> Body<'a> {
@@ -217,5 +240,11 @@ impl Tangent for PairTangent {
         let (n, _) = self.touch(q);
         let [first, second] = across(&n);
         Some([n, first, second].map(Into::into))
+    }
+
+    fn touch(&self, q: &[f64], t: f64) -> Option<([f64; 3], [[f64; 3]; 3])> {
+        let (_, point) = PairTangent::touch(self, q);
+        let sign = if self.turned_round { -1.0 } else { 1.0 };
+        Some((point.into(), self.frame(q, t)?.map(|axis| axis.map(|x| sign * x))))
     }
 }

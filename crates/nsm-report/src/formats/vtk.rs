@@ -1,16 +1,15 @@
 //! VTK for ParaView: a `.vtp` per recorded instant and a `.pvd` that says when each is.
 //!
 //! Bodies are meshes, beams lines, particles points. Every vertex $X$ of a body at $x$ with rotation $R$ carries its velocity
-//! $\dot x + \dot R X$, every cell the index of its part. Events of rigid bodies make a second series: points of contact with normal
-//! and impulse, each shown at the first instant after it, where the bodies are at the end of its step. Numbers are appended as they lie
+//! $\dot x + \dot R X$, every cell the index of its part. Contacts of bodies make a second series: impacts, each
+//! shown at the first instant after it, and contacts that are held, with normal, impulse and force. Numbers are appended as they lie
 //! in memory (`encoding="raw"`, 64-bit lengths).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use nsm_geom::{Mat3, Pose, Vec3};
-use nsm_problem::{EventRecord, Form, Problem, RunResult, Subject};
-use nsm_vi::rigid::RigidWorld;
+use nsm_geom::{Pose, Vec3};
+use nsm_problem::{EventRecord, Form, Problem, RunResult, Subject, TouchRecord};
 
 use crate::scene::Scene;
 
@@ -33,18 +32,18 @@ pub fn write(problem: &Problem, result: &RunResult, open: &mut Open<'_>) -> io::
     let rates = velocities(problem, result, &scene);
     let frames = (0..scene.times.len()).map(|k| frame(&scene, &rates, k));
     series(&result.name, &scene.times, frames, open)?;
-    let Subject::Rigid { world, .. } = problem.subject_of(&result.name) else { return Ok(()) };
-    let Form::Bodies(_) = &result.form else { return Ok(()) };
+    let held = &result.recording.touches;
     let events = &result.recording.events;
-    if events.is_empty() {
+    let struck = events.iter().any(|e| e.touches.iter().any(Option::is_some));
+    if !struck && held.iter().all(Vec::is_empty) {
         return Ok(());
     }
     let mut done = 0;
-    let frames = scene.times.iter().map(|t| {
+    let frames = scene.times.iter().enumerate().map(|(k, t)| {
         let due = events[done..].iter().take_while(|e| e.t <= *t).count();
         let now = &events[done..done + due];
         done += due;
-        touches(world, now)
+        touches(now, held.get(k).map_or(&[], Vec::as_slice), (*t, result.step))
     });
     series(&format!("{}-contacts", result.name), &scene.times, frames, open)
 }
@@ -173,44 +172,29 @@ fn frame(scene: &Scene, rates: &Scene, k: usize) -> Data {
     data
 }
 
-/// The points of contact of events, with normal and impulse on the first of the two.
-fn touches(world: &RigidWorld, events: &[EventRecord]) -> Data {
+/// The points of contact of events since the last instant, and of contacts that are held at this one: normal, impulse and force on the party that
+/// is named first. An impact has no force, and what is held has the impulse of its step.
+fn touches(events: &[EventRecord], held: &[TouchRecord], (t, step): (f64, f64)) -> Data {
     let mut data = Data::default();
-    let (mut normals, mut impulses, mut times) = (Vec::new(), Vec::new(), Vec::new());
-    for event in events {
-        for (name, impulse) in event.contacts.iter().zip(&event.impulses) {
-            let Some((point, normal)) = touch(world, name, &event.state) else { continue };
-            data.verts.push(vec![data.points.len()]);
-            data.parts[0].push(0);
-            data.points.push(point);
-            normals.push(normal);
-            impulses.push(normal * *impulse);
-            times.push(event.t);
-        }
+    let (mut normals, mut impulses, mut forces) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut times, mut holds) = (Vec::new(), Vec::new());
+    let struck =
+        events.iter().flat_map(|e| e.touches.iter().flatten().map(|touch| (e.t, touch, false)));
+    let held = held.iter().filter(|touch| touch.held).map(|touch| (t, &touch.touch, true));
+    for (t, touch, held) in struck.chain(held) {
+        data.verts.push(vec![data.points.len()]);
+        data.parts[0].push(0);
+        data.points.push(touch.point.into());
+        let impulse = Vec3::from(touch.impulse);
+        normals.push(touch.normal.into());
+        impulses.push(impulse);
+        forces.push(if held { impulse / step } else { Vec3::zeros() });
+        times.push(t);
+        holds.push(f64::from(u8::from(held)));
     }
-    data.vectors.extend([("normal", normals), ("impulse", impulses)]);
-    data.scalars.push(("time", times));
+    data.vectors.extend([("normal", normals), ("impulse", impulses), ("force", forces)]);
+    data.scalars.extend([("time", times), ("held", holds)]);
     data
-}
-
-/// Where a pair touches, and the direction of the impulse on its first body.
-fn touch(world: &RigidWorld, name: &str, state: &[f64]) -> Option<(Vec3, Vec3)> {
-    let (a, b) = name.split_once(" / ")?;
-    let body = |name: &str| world.bodies().iter().position(|body| body.name() == name);
-    let pose = |b: usize| {
-        let r = &state[18 * b..18 * b + 12];
-        Pose { x: Vec3::new(r[0], r[1], r[2]), rot: Mat3::from_row_slice(&r[3..12]) }
-    };
-    let first = body(a)?;
-    let shape = world.bodies()[first].shape()?;
-    if let Some(k) = world.plane_names().position(|plane| plane == b) {
-        let (plane, at) = (&world.planes()[k], pose(first));
-        return Some((at.act(&shape.plane_gap(plane, &at).point), *plane.normal()));
-    }
-    let second = body(b)?;
-    let (one, other) = (pose(first), pose(second));
-    let gap = nsm_geom::body_gap(shape, &one, world.bodies()[second].shape()?, &other).ok()?;
-    Some(((gap.point_a + gap.point_b) / 2.0, -gap.normal))
 }
 
 /// Writes frames and the file that lists them.

@@ -12,19 +12,22 @@
 //!   "bodies":    [{ "name", "vertices": [x, y, z, …], "faces": [[0, 1, 2], …], "poses": [x, y, z, w, i, j, k, …] }],
 //!   "planes":    [{ "normal": [0, 0, 1], "offset": 0 }],
 //!   "polylines": [{ "name", "nodes": 11, "at": [x, y, z, …] }],
-//!   "outlines":  [[x, y, z, x, y, z, …]] }     curves that do not move
+//!   "outlines":  [[x, y, z, x, y, z, …]],      curves that do not move
+//!   "forces":    [[x, y, z, x, y, z, …], …] }  foot and tip of each arrow, frame by frame; empty where none are asked for
 //! ```
 //!
 //! with one place, pose or set of nodes per frame (a fixed point has one in all), numbers rounded to what a
 //! screen can show.
 
 mod coordinates;
+mod force;
 mod mechanism;
 mod mesh;
 mod outline;
 mod places;
 mod strip;
 
+pub use force::Arrow;
 pub use mesh::Mesh;
 
 use nsm_geom::{Mat3, Pose, Vec3};
@@ -53,6 +56,8 @@ pub struct Scene {
     pub polylines: Vec<Polyline>,
     /// Curves that do not move.
     pub outlines: Vec<Vec<Vec3>>,
+    /// Forces of contacts at each frame, or none at all.
+    pub forces: Vec<Vec<Arrow>>,
 }
 
 /// A point with its path.
@@ -113,6 +118,16 @@ pub struct Polyline {
 impl Scene {
     /// The scene of a run.
     pub fn of(problem: &Problem, result: &RunResult) -> Self {
+        let mut scene = Self::without_forces(problem, result);
+        if problem.picture.as_ref().is_some_and(|picture| picture.forces) {
+            let radius = |b: &Body| b.mesh.vertices.iter().map(Vec3::norm).fold(0.0, f64::max);
+            let largest = scene.bodies.iter().map(radius).fold(0.0, f64::max);
+            scene.forces = force::arrows(result, largest);
+        }
+        scene
+    }
+
+    fn without_forces(problem: &Problem, result: &RunResult) -> Self {
         match problem.subject_of(&result.name) {
             Subject::Coordinates { system, start } => {
                 let picture = problem.picture.as_ref();
@@ -171,6 +186,7 @@ impl Scene {
         thin.points.iter_mut().for_each(|p| p.path = half(&p.path));
         thin.bodies.iter_mut().for_each(|b| b.poses = half(&b.poses));
         thin.polylines.iter_mut().for_each(|p| p.frames = half(&p.frames));
+        thin.forces = half(&self.forces);
         thin.thinned(numbers)
     }
 
@@ -221,6 +237,7 @@ impl Scene {
             "planes": planes.collect::<Vec<_>>(),
             "polylines": polylines.collect::<Vec<_>>(),
             "outlines": self.outlines.iter().map(|o| places.all(o)).collect::<Vec<_>>(),
+            "forces": self.forces.iter().map(|f| places.all(&f.concat())).collect::<Vec<_>>(),
         })
     }
 

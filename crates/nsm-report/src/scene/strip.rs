@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use nsm_geom::{Mat3, Vec3, so3};
 
-use super::{Mesh, Scene};
+use super::{Arrow, Mesh, Scene};
 use crate::plot::COLOURS;
 
 /// Pictures in a strip, and in each of its rows.
@@ -236,7 +236,9 @@ impl Scene {
         }
         strokes.sort_by(|a, b| a.depth.total_cmp(&b.depth));
         let drawn: String = strokes.into_iter().map(|stroke| stroke.svg).collect();
-        self.ground(view, k, frame) + &drawn
+        let forces = self.forces.get(frame).map_or(&[][..], Vec::as_slice);
+        let arrows: String = forces.iter().map(|ends| arrow(view, k, ends)).collect();
+        self.ground(view, k, frame) + &drawn + &arrows
     }
 
     /// Planes behind everything: their lines across the picture, as far as the scene reaches.
@@ -264,6 +266,31 @@ impl Scene {
         let [wide, high] = view.size;
         format!(r#"<svg width="{wide}" height="{high:.1}">{svg}</svg>"#)
     }
+}
+
+/// A force, in front of everything: it begins inside of bodies.
+fn arrow(view: &View, k: usize, ends: &Arrow) -> String {
+    let [a, b] = ends.map(|p| view.place(k, &p));
+    let (x, y) = (b[0] - a[0], b[1] - a[1]);
+    let length = x.hypot(y);
+    if length < 1.0 {
+        return String::new();
+    }
+    let head = (0.5 * length).min(5.0);
+    let (ux, uy) = (head * x / length, head * y / length);
+    format!(
+        r#"<path d="M{:.1} {:.1}L{:.1} {:.1}" stroke="var(--ink)" stroke-width="1.2"/><path d="M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z" fill="var(--ink)"/>"#,
+        a[0],
+        a[1],
+        b[0] - ux,
+        b[1] - uy,
+        b[0],
+        b[1],
+        b[0] - ux - 0.4 * uy,
+        b[1] - uy + 0.4 * ux,
+        b[0] - ux + 0.4 * uy,
+        b[1] - uy - 0.4 * ux,
+    )
 }
 
 /// The parts of a surface that hang together, as lists of faces.

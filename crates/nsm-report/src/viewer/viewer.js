@@ -292,6 +292,7 @@
       });
       this.bodies(view, moment);
       scene.points.forEach((p, k) => this.point(view, places[k], p, k));
+      this.forces(view, scene.forces?.[moment[0] + (moment[1] > 0.5 ? 1 : 0)] || []);
       this.clock.textContent = `t = ${this.time.toPrecision(4)}`;
       this.scrub.value = String(1000 * (this.time - this.start) / (this.end - this.start || 1));
     }
@@ -406,6 +407,30 @@
         c.fill();
         c.globalAlpha = 1;
       } else {
+        c.fill();
+      }
+    }
+
+    // Forces of contacts as arrows, in front of everything: they begin inside of bodies.
+    forces(view, list) {
+      const c = this.context;
+      c.strokeStyle = c.fillStyle = this.ink;
+      c.lineWidth = 2;
+      for (let i = 0; i < list.length / 6; i++) {
+        const [ax, ay] = view.to(at(list, 2 * i)), [bx, by] = view.to(at(list, 2 * i + 1));
+        const length = Math.hypot(bx - ax, by - ay);
+        if (length < 2) continue;
+        const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+        const head = Math.min(8, 0.6 * length);
+        c.beginPath();
+        c.moveTo(ax, ay);
+        c.lineTo(bx - head * ux, by - head * uy);
+        c.stroke();
+        c.beginPath();
+        c.moveTo(bx, by);
+        c.lineTo(bx - head * ux - 0.4 * head * uy, by - head * uy + 0.4 * head * ux);
+        c.lineTo(bx - head * ux + 0.4 * head * uy, by - head * uy - 0.4 * head * ux);
+        c.closePath();
         c.fill();
       }
     }

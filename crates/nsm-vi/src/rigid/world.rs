@@ -221,6 +221,21 @@ impl RigidWorld {
         format!("{body} / {plane}")
     }
 
+    /// The point at which the parties of a contact are closest, and the normal there, towards the one that is named first.
+    pub fn closest(&self, contact: usize, states: &[BodyState]) -> Option<(Vec3, Vec3)> {
+        if let Some((a, b)) = self.pair(contact) {
+            let (one, other) = (&states[a].pose, &states[b].pose);
+            let shapes = (self.bodies[a].shape()?, self.bodies[b].shape()?);
+            let gap = nsm_geom::body_gap(shapes.0, one, shapes.1, other).ok()?;
+            return Some(((gap.point_a + gap.point_b) / 2.0, -gap.normal));
+        }
+        let planes = self.planes.len().max(1);
+        let (body, plane) = (contact / planes, self.planes.get(contact % planes)?);
+        let pose = &states.get(body)?.pose;
+        let gap = self.bodies[body].shape()?.plane_gap(plane, pose);
+        Some((pose.act(&gap.point), *plane.normal()))
+    }
+
     /// Gap between a body and a plane, $\Phi$ of \[TL\] (6.9); infinite for a body without shape.
     pub fn gap(&self, body: usize, plane: usize, state: &BodyState) -> f64 {
         if self.bodies[body].is_fixed() {

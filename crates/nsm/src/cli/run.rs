@@ -36,7 +36,11 @@ pub struct Args {
 /// # Errors
 /// If the file is wrong, a run fails that should not, or an expectation does not hold.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let problem = Problem::read(&args.file).map_err(Error::problem)?;
+    let mut problem = Problem::read(&args.file).map_err(Error::problem)?;
+    if args.format.contains(&Format::Vtk) {
+        problem.keep_places();
+    }
+    let problem = problem;
     let chosen = choose(&problem, &args.runs)?;
     let folder = folder::of(&args.out, &args.file)?;
     let cancel = interrupt::flag();

@@ -261,6 +261,7 @@ impl Friction {
             let (r, u) = (&self.r[span.clone()], &self.u[span.clone()]);
             let booked = &mut self.booked[i];
             booked.contact = i;
+            booked.rubs = self.coefficient[i] > 0.0;
             booked.normal += r[0];
             booked.tangential[0] += r[1];
             booked.tangential[1] += r[2];

@@ -413,20 +413,24 @@ impl SvciStepper<'_> {
     }
 
     /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece. What other
-    /// contacts did by friction is kept for the end of the step.
+    /// contacts did is kept for the end of the step.
     fn book_captured(&mut self, t: f64) {
         let rubs = self.flow.rubs(&self.held);
         let mut rubbed = 0.0;
-        if rubs {
-            for &i in self.held.iter().filter(|i| !self.captured.contains(i)) {
-                let (done, piece) = (&mut self.done[i], &self.rubbed[i]);
-                done.contact = i;
+        for &i in self.held.iter().filter(|i| !self.captured.contains(i)) {
+            let done = &mut self.done[i];
+            done.contact = i;
+            if rubs {
+                let piece = &self.rubbed[i];
                 done.normal += piece.normal;
                 done.tangential[0] += piece.tangential[0];
                 done.tangential[1] += piece.tangential[1];
+                done.rubs = piece.rubs;
                 done.slips = piece.slips;
                 done.work += piece.work;
                 rubbed += piece.work;
+            } else {
+                done.normal += self.caught[i];
             }
         }
         if self.captured.is_empty() {
@@ -446,12 +450,10 @@ impl SvciStepper<'_> {
         }
     }
 
-    /// Books what contacts did that were held with friction.
+    /// Books what contacts did that were held.
     fn book_held(&mut self) {
-        if self.flow.friction.is_some() {
-            for done in self.done.iter().filter(|done| done.normal != 0.0) {
-                self.staged.hold(*done);
-            }
+        for done in self.done.iter().filter(|done| done.normal != 0.0) {
+            self.staged.hold(*done);
         }
     }
 }

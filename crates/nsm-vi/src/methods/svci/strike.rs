@@ -70,8 +70,10 @@ impl SvciStepper<'_> {
                 contact,
                 normal: impulse[contact],
                 tangential: tangential[contact],
+                rubs: self.flow.rubs(&[contact]),
                 slips: slips[contact],
                 work: work[contact],
+                touch: None,
             });
             self.staged.push_frictional(t, change, rounds, booked);
         } else if rounds > 0 {

@@ -363,6 +363,7 @@ impl<'a> ManyStepper<'a> {
             } else {
                 self.events.push_frictional(t, change, rounds, impulses.iter().copied());
             }
+            self.events.place(impulses.iter().map(|i| i.touch));
         }
         for held in &workshop.booked.held {
             self.events.hold(*held);

@@ -8,7 +8,7 @@
 
 use nsm_geom::collide::{Feature, Found};
 use nsm_geom::{Mat3, Vec3};
-use nsm_model::ContactLaw;
+use nsm_model::{ContactLaw, Touch};
 use nsm_solvers::friction::{BodyRows, Delassus};
 
 use super::super::{BodyState, RigidWorld};
@@ -159,6 +159,16 @@ impl Row {
             }
             state.pi += state.pose.rot.tr_mul(&self.arms[side].cross(&f));
         }
+    }
+
+    /// Where it acts with the impulse `f`, seen from the party that is named first.
+    pub(super) fn touch(&self, couple: &Couple, f: &Vec3, states: &[BodyState]) -> Option<Touch> {
+        let side = usize::from(self.bodies[1].is_some());
+        let point = states[self.bodies[side]?].pose.x + self.arms[side];
+        // Names: a body over a plane, or the first body of a pair, on which the impulse is `-f`.
+        let sign = if matches!(couple.a, Party::Plane(_)) { 1.0 } else { -1.0 };
+        let (normal, impulse) = (sign * self.frame[0], sign * f);
+        Some(Touch { point: point.into(), normal: normal.into(), impulse: impulse.into() })
     }
 
     /// Its rows of $JM^{-1/2}$ for both bodies.

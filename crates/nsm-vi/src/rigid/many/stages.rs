@@ -369,8 +369,10 @@ impl Workshop {
                 contact: scene.contact(&job.couples[row.couple]),
                 normal: total[0],
                 tangential: [total[1], total[2]],
+                rubs: self.mu[k] > 0.0,
                 slips: self.mu[k] > 0.0 && slip > 1e-9 * (slip + job.scale(scene, row)),
                 work: row.vector(total).dot(&mean),
+                touch: row.touch(&job.couples[row.couple], &row.vector(total), job.end),
             });
         }
         Ok(())

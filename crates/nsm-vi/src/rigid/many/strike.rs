@@ -57,7 +57,8 @@ impl Workshop {
             if r.iter().all(|x| *x == 0.0) {
                 continue;
             }
-            row.kick(scene.world, &row.vector(r), states);
+            let f = row.vector(r);
+            row.kick(scene.world, &f, states);
             let (before, after) = (&self.u[3 * k..3 * k + 3], &self.after[3 * k..3 * k + 3]);
             let work: f64 = (0..3).map(|i| 0.5 * r[i] * (before[i] + after[i])).sum();
             energy_change += work;
@@ -65,8 +66,10 @@ impl Workshop {
                 contact: scene.contact(&couples[row.couple]),
                 normal: r[0],
                 tangential: [r[1], r[2]],
+                rubs: row.law.friction > 0.0,
                 slips: self.slips[k],
                 work,
+                touch: row.touch(&couples[row.couple], &f, states),
             });
         }
         let mut last = usize::MAX;
