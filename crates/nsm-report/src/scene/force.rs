@@ -1,7 +1,8 @@
 //! Forces of contacts as arrows: from the point of contact, along the force on the party that is named first.
 //!
 //! A force is the impulse of a step divided by the step: of a held contact what it carries, of an impact its mean over the step, which is far
-//! larger. Arrows are as long as a body is wide where the force is one that held contacts usually carry, and never longer than twice that.
+//! larger. An arrow is as long as half the radius of the largest
+//! body where the force is one that held contacts usually carry, and never longer than that radius.
 
 use nsm_geom::Vec3;
 use nsm_problem::{RunResult, TouchRecord};

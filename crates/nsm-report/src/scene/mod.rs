@@ -122,7 +122,7 @@ impl Scene {
         if problem.picture.as_ref().is_some_and(|picture| picture.forces) {
             let radius = |b: &Body| b.mesh.vertices.iter().map(Vec3::norm).fold(0.0, f64::max);
             let largest = scene.bodies.iter().map(radius).fold(0.0, f64::max);
-            scene.forces = force::arrows(result, largest);
+            scene.forces = force::arrows(result, 0.5 * largest);
         }
         scene
     }
