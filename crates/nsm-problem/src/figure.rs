@@ -12,7 +12,8 @@ pub struct Panel {
     /// How it is drawn.
     pub axes: Axes,
     labels: [String; 2],
-    x: Quantity,
+    /// One abscissa for all curves, or one for each.
+    x: Vec<Quantity>,
     /// Legends and ordinates.
     y: Vec<(String, Quantity)>,
     named: Vec<String>,
@@ -25,8 +26,6 @@ impl Panel {
         let parse =
             |text: &str, place: &Place| Quantity::new(text, &known).map_err(|e| place.formula(&e));
         let what = "a list of results such as `runs.NAME[*].step`";
-        let x_text = reader.require("x", reader.text("x")?, what)?;
-        let x = parse(x_text, &reader.place_of("x"))?;
         let mut y = Vec::new();
         if reader.is_text("y") {
             let text = reader.require("y", reader.text("y")?, what)?;
@@ -40,6 +39,25 @@ impl Panel {
         let Some((first, _)) = y.first() else {
             return Err(reader.place().error(format!("`y` is missing: {what}, or named ones")));
         };
+        let (x_text, x) = if reader.has("x") && !reader.is_text("x") {
+            let mut each: Vec<(String, Quantity)> = Vec::new();
+            for (name, entry, place) in reader.entries("x")? {
+                let Entry::Text(text) = entry else { return Err(place.error(what)) };
+                each.push((name, parse(text, &place)?));
+            }
+            let of = |name: &String| each.iter().find(|(n, _)| n == name).map(|(_, q)| q.clone());
+            let missing =
+                |name: &String| reader.place_of("x").error(format!("`x` has no list for `{name}`"));
+            let lists: Result<Vec<_>, _> =
+                y.iter().map(|(name, _)| of(name).ok_or_else(|| missing(name))).collect();
+            if let Some((name, _)) = each.iter().find(|(n, _)| y.iter().all(|(m, _)| n != m)) {
+                return Err(reader.place_of("x").error(format!("`y` has no curve `{name}`")));
+            }
+            ("x", lists?)
+        } else {
+            let text = reader.require("x", reader.text("x")?, what)?;
+            (text, vec![parse(text, &reader.place_of("x"))?])
+        };
         let label = |given: Option<&str>, text: &str| given.unwrap_or(text).to_owned();
         let labels =
             [label(reader.text("x_label")?, x_text), label(reader.text("y_label")?, first)];
@@ -52,7 +70,7 @@ impl Panel {
         ];
         let axes = reader.choice("axes", &axes)?.unwrap_or_default();
         let place = reader.place().clone();
-        let quantities = std::iter::once(&x).chain(y.iter().map(|(_, q)| q));
+        let quantities = x.iter().chain(y.iter().map(|(_, q)| q));
         let paths: Vec<&str> = quantities.flat_map(Quantity::names).collect();
         if let Some(path) = paths.iter().find(|path| !path.starts_with("runs.")) {
             return Err(place.error(format!("of which run is `{path}`? Say `runs.NAME.{path}`")));
@@ -76,11 +94,10 @@ impl Panel {
             let lookup = |name: &str| across(&name["runs.".len()..], &known, results);
             quantity.list(&lookup).map_err(|e| self.place.formula(&e))
         };
-        let x = list(&self.x)?;
         let [x_label, y_label] = &self.labels;
         let mut curves = Vec::new();
-        for (name, quantity) in &self.y {
-            let y = list(quantity)?;
+        for (k, (name, quantity)) in self.y.iter().enumerate() {
+            let (x, y) = (list(&self.x[k.min(self.x.len() - 1)])?, list(quantity)?);
             if y.len() != x.len() {
                 let message = format!("`{name}`: {} numbers against {}", y.len(), x.len());
                 return Err(self.place.error(message));

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use nsm_formula::Figure;
+use nsm_formula::{Figure, nearest};
 use nsm_model::{Band, Ledger, Warning};
 use serde_json::{Value, json};
 
@@ -110,6 +110,9 @@ impl RunResult {
             // Long runs have many: they are written down only where someone asks.
             return lookup(&json!({ "event_records": print::events(self) }), path);
         }
+        if let Some(name) = path.strip_prefix("samples.") {
+            return self.sampled(name).map(Figure::List);
+        }
         match path.strip_prefix("warnings") {
             Some("") => Ok(self.count_warnings(|_| true)),
             Some(rest) if rest.starts_with('.') => {
@@ -122,6 +125,21 @@ impl RunResult {
             }
             _ => lookup(self.printed.get_or_init(|| print::run(self)), path),
         }
+    }
+
+    /// A column of the tables of a run, at the recorded instants: of states, energy and gaps, or of what joints carry.
+    fn sampled(&self, name: &str) -> Result<Vec<f64>, String> {
+        let Recording { columns, samples, reaction_columns, reactions, .. } = &self.recording;
+        for (names, rows) in [(columns, samples), (reaction_columns, reactions)] {
+            if let Some(k) = names.iter().position(|column| word(column) == name) {
+                return Ok(rows.iter().map(|row| row[k]).collect());
+            }
+        }
+        let known: Vec<String> = columns.iter().chain(reaction_columns).map(|c| word(c)).collect();
+        let hint = nearest(name, known.iter().map(String::as_str));
+        let hint = hint.map(|n| format!(", did you mean `{n}`?"));
+        let list = || format!(" (known: {})", known.join(", "));
+        Err(format!("the table has no column `{name}`{}", hint.unwrap_or_else(list)))
     }
 
     /// How many warnings there are of those asked for.

@@ -428,3 +428,32 @@ fn what_is_wrong_with_a_member_is_said_of_its_own_line() {
     let unequal = POGO.replace("[1, 2, 3, 4]", "[1, 2, 3]");
     assert!(Members::parse(&unequal).unwrap_err().to_string().contains("equal length"));
 }
+
+#[test]
+fn figures_take_columns_of_tables_and_an_abscissa_for_each_curve() {
+    let text = "[system]\ncoordinates = [\"x\"]\nmass = [1]\npotential = \"x^2/2\"\n[start]\nq = [1]\n\
+        [[run]]\nname = \"fine\"\nmethod = \"vi\"\nstep = 0.01\nend = 1\n\
+        [[run]]\nname = \"coarse\"\nmethod = \"vi\"\nstep = 0.1\nend = 1\n[[figure]]\n";
+    let both = "x = { fine = \"runs.fine.samples.t\", coarse = \"runs.coarse.samples.t\" }\n\
+        y = { fine = \"runs.fine.samples.x\", coarse = \"runs.coarse.samples.x\" }\n";
+    let problem = Problem::parse(&format!("{text}{both}")).unwrap();
+    let results: Vec<_> = problem
+        .runs
+        .iter()
+        .map(|run| problem.execute(run, None, Watch::default()).unwrap())
+        .collect();
+    let (_, curves) = problem.draw(&results).unwrap().swap_remove(0);
+    assert_eq!([curves[0].points.len(), curves[1].points.len()], [101, 11]);
+    // cos t, to the order of either step.
+    for (curve, bound) in curves.iter().zip([1e-5, 1e-3]) {
+        assert!(curve.points.iter().all(|[t, x]| (x - t.cos()).abs() < bound), "{}", curve.name);
+    }
+    let wrong = |text: String| match Problem::parse(&text) {
+        Err(error) => error.to_string(),
+        Ok(problem) => problem.draw(&results).unwrap_err().to_string(),
+    };
+    let lacking = wrong(format!("{text}{}", both.replacen("coarse = ", "course = ", 1)));
+    assert!(lacking.contains("`y` has no curve `course`"), "{lacking}");
+    let misspelt = wrong(format!("{text}{}", both.replace("samples.x", "samples.gap")));
+    assert!(misspelt.contains("no column `gap`") && misspelt.contains("known: t, x"), "{misspelt}");
+}

@@ -1,10 +1,9 @@
 //! Figure 13 and sections 4, 5: the energy balance of a projection, and what the paper does not say.
 
-use nsm_model::{State, Stepper};
-use nsm_vi::{Conserving, EnergyBalance, Projected, Projection, ProjectionMatrix, Strength};
+use nsm_vi::{EnergyBalance, Projection, ProjectionMatrix, Strength};
 
 use super::{A, MU, particles, w};
-use crate::{Axes, Effort, Expected, Findings, Scenario, ScenarioError, Status};
+use crate::{Effort, Expected, Findings, Scenario, ScenarioError, Status};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     vec![
@@ -23,14 +22,6 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             Status::Reproduced,
             criterion,
         ),
-        Scenario::new(
-            "garcia-orden/order",
-            "Not in the paper",
-            "A projection matrix other than a multiple of the mass matrix lowers the order from 2 to 1.",
-            Status::Chosen,
-            order,
-        )
-        .noting("Exact projections; error of the position at t = 1 with 100 and 200 steps."),
     ]
 }
 
@@ -94,40 +85,5 @@ fn criterion(_: Effort) -> Result<Findings, ScenarioError> {
         findings.check(format!("largest gain of energy, {name}"), largest, expected);
         findings.curve(name, ("angle", "largest gain of energy"), gain);
     }
-    Ok(findings)
-}
-
-const CONVERGENCE: (&str, &str) = ("step", "error of the position at t = 1");
-
-fn order(_: Effort) -> Result<Findings, ScenarioError> {
-    let (system, start) = particles()?;
-    let end = |matrix: ProjectionMatrix, steps: u32| -> Result<State, ScenarioError> {
-        let projection = Projection { matrix, strength: Strength::Exact };
-        let inner = Conserving::new(1.0 / f64::from(steps)).stepper(&system)?;
-        let mut stepper = Projected::new(&system, inner, &projection)?;
-        let mut state = start.clone();
-        for _ in 0..steps {
-            stepper.step(&mut state)?;
-        }
-        Ok(state)
-    };
-    let reference = end(ProjectionMatrix::Mass, 20_000)?;
-    let error = |state: &State| (state.q[0] - reference.q[0]).hypot(state.q[1] - reference.q[1]);
-    let mut findings = Findings::default();
-    for (name, matrix, expected) in [
-        ("M", ProjectionMatrix::Mass, Expected::Near(2.0, 0.1)),
-        ("W", w(), Expected::Near(1.0, 0.15)),
-    ] {
-        let coarse = error(&end(matrix.clone(), 100)?);
-        let fine = error(&end(matrix.clone(), 200)?);
-        findings.check(format!("order with {name}"), (coarse / fine).log2(), expected);
-        let point = |steps: u32| -> Result<[f64; 2], ScenarioError> {
-            Ok([1.0 / f64::from(steps), error(&end(matrix.clone(), steps)?)])
-        };
-        let points: Vec<_> =
-            [25, 50, 100, 200, 400, 800].into_iter().map(point).collect::<Result<_, _>>()?;
-        findings.curve(name, CONVERGENCE, points);
-    }
-    findings.draw(CONVERGENCE, Axes::DoubleLogarithmic);
     Ok(findings)
 }

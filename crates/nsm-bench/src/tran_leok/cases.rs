@@ -1,12 +1,7 @@
-//! The four hybrid systems of section 7 (Table 1) and how they are run.
-
-use std::ops::ControlFlow;
+//! The four hybrid systems of section 7 (Table 1).
 
 use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3};
-use nsm_model::{Events, Ledger, Measurement, run_steps};
-use nsm_vi::rigid::{BodyState, Lgvci, RigidBody, RigidError, RigidProbe, RigidState, RigidWorld};
-
-use crate::ScenarioError;
+use nsm_vi::rigid::{BodyState, RigidBody, RigidError, RigidState, RigidWorld};
 
 /// Gravitational acceleration.
 pub const G: f64 = 9.80665;
@@ -98,51 +93,6 @@ pub fn start() -> RigidState {
         Vec3::new(2.0, 2.0, 10.0),
         Vec3::new(4.0, -4.0, 4.0),
     )])
-}
-
-/// What a run of one body left behind.
-pub(super) struct Run {
-    pub(super) ledger: Ledger,
-    pub(super) state: RigidState,
-    /// Instants of impact.
-    pub(super) times: Vec<f64>,
-    /// Steps with more than one impact, and most impacts of a step.
-    pub(super) multiple: usize,
-    pub(super) most: usize,
-    /// Energy after each step, from that at the start.
-    pub(super) energy_error: Vec<f64>,
-}
-
-impl Run {
-    /// Energy at the end minus that at the start.
-    pub(super) fn drift(&self) -> f64 {
-        self.ledger.energy.end - self.ledger.energy.start
-    }
-}
-
-/// Runs a world for a number of steps.
-pub(super) fn run(
-    method: &Lgvci,
-    world: &RigidWorld,
-    from: RigidState,
-    h: f64,
-    steps: usize,
-) -> Result<Run, ScenarioError> {
-    let mut state = from;
-    let mut stepper = method.stepper(world, &state, h)?;
-    let (mut times, mut multiple, mut most) = (Vec::new(), 0, 0);
-    let mut energies = Vec::with_capacity(steps + 1);
-    let mut watch = |_: usize, _: &RigidState, m: &Measurement, events: &Events| {
-        times.extend(events.iter().map(|event| event.t));
-        multiple += usize::from(events.len() > 1);
-        most = most.max(events.len());
-        energies.push(m.energy());
-        ControlFlow::Continue(())
-    };
-    let mut probe = RigidProbe::new(world);
-    let ledger = run_steps(&mut stepper, &mut probe, &mut state, steps, &mut watch)?.ledger;
-    let energy_error = energies.iter().map(|e| e - energies[0]).collect();
-    Ok(Run { ledger, state, times, multiple, most, energy_error })
 }
 
 /// Every so many points of a curve, few enough for a figure.

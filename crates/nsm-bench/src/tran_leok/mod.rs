@@ -5,8 +5,6 @@ mod cases;
 mod energy;
 mod impacts;
 mod mass;
-mod order;
-mod sensitivity;
 
 pub use cases::{Case, G, H, start};
 
@@ -16,8 +14,6 @@ use crate::Scenario;
 pub fn scenarios() -> Vec<Scenario> {
     let mut all = impacts::scenarios();
     all.extend(energy::scenarios());
-    all.extend(sensitivity::scenarios());
-    all.extend(order::scenarios());
     all.extend(mass::scenarios());
     all
 }

@@ -1,7 +1,4 @@
-//! The energies of the linkage by both schemes: Figures 15 to 17.
-
-use nsm_model::Stepper;
-use nsm_vi::Conserving;
+//! The discrete energies of the linkage by the variational scheme: Figures 16 and 17.
 
 use super::SixBody;
 use super::run::{Trace, band, draw};
@@ -15,14 +12,6 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "H_d of a node oscillates less than E_d of a step, and both less as the step decreases.",
             Status::Chosen,
             variational,
-        )
-        .noting("Gravity along the third axis is our choice."),
-        Scenario::new(
-            "leyendecker-marsden-ortiz/six-body-energy-momentum",
-            "Figure 15",
-            "The energy-momentum scheme conserves H_d exactly.",
-            Status::Chosen,
-            conserving,
         )
         .noting("Gravity along the third axis is our choice."),
     ]
@@ -83,28 +72,5 @@ fn variational(effort: Effort) -> Result<Findings, ScenarioError> {
         widths[2] / widths[0],
         Expected::AtMost(0.02),
     );
-    Ok(findings)
-}
-
-fn conserving(effort: Effort) -> Result<Findings, ScenarioError> {
-    let linkage = SixBody::new()?;
-    let h = 1e-2;
-    let steps = if effort == Effort::Quick { 50 } else { 200 };
-    let system = &linkage.system;
-    let mut stepper = Conserving::new(h).stepper(system)?;
-    let mut state = linkage.start.clone();
-    let total = |state: &nsm_model::State| {
-        system.mass().kinetic_energy(&state.v) + system.potential().sum(&state.q, state.t)
-    };
-    let start = total(&state);
-    let (mut drift, mut points) = (0.0_f64, vec![[0.0, start]]);
-    for _ in 0..steps {
-        stepper.step(&mut state)?;
-        drift = drift.max((total(&state) - start).abs());
-        points.push([state.t, total(&state)]);
-    }
-    let mut findings = Findings::default();
-    findings.check("drift of H_d", drift, Expected::AtMost(1e-12));
-    findings.curve("energy-momentum, h = 1e-2", ("t", "energy"), points);
     Ok(findings)
 }

@@ -1,4 +1,4 @@
-//! One trajectory by all forms of the scheme, and its order.
+//! One trajectory by all forms of the scheme, the paper's own partition of the angles among them.
 
 use nsm_vi::{NullSpace, Variational};
 
@@ -16,13 +16,6 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             variants,
         )
         .noting("The paper's partition of the angles equals the generic chart of the closed loop, which needs no analysis of the linkage."),
-        Scenario::new(
-            "leyendecker-marsden-ortiz/six-body-order",
-            "Section 5.5",
-            "The scheme is of second order.",
-            Status::Reproduced,
-            order,
-        ),
     ]
 }
 
@@ -53,20 +46,5 @@ fn variants(effort: Effort) -> Result<Findings, ScenarioError> {
         let what = format!("distance of the trajectories, {name}");
         findings.check(what, distance(&reference, &other), Expected::AtMost(1e-11));
     }
-    Ok(findings)
-}
-
-fn order(_: Effort) -> Result<Findings, ScenarioError> {
-    let linkage = SixBody::new()?;
-    let end = |steps: usize| -> Result<Vec<f64>, ScenarioError> {
-        let stepper = reparametrised(&linkage, 0.1 / steps as f64)?;
-        Ok(positions(stepper, &linkage.start, steps)?.swap_remove(steps))
-    };
-    let (coarse, middle, fine) = (end(40)?, end(80)?, end(160)?);
-    let norm =
-        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-    let order = (norm(&coarse, &middle) / norm(&middle, &fine)).log2();
-    let mut findings = Findings::default();
-    findings.check("order by step halving", order, Expected::Near(2.0, 0.05));
     Ok(findings)
 }

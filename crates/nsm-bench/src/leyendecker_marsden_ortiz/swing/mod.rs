@@ -9,7 +9,6 @@
 mod condition;
 mod reduced;
 mod scenarios;
-mod stiff;
 mod trace;
 
 use nsm_constraints::multibody::{
@@ -54,46 +53,28 @@ impl Swing {
     /// # Errors
     /// Never, for the constants are in order.
     pub fn new() -> Result<Self, SystemError> {
-        Self::with(ELEMENTS, [1.5625, 0.1406])
-    }
-
-    /// The swing with another even number of elements, or other inertias $M_\rho^1, M_\rho^2$ of the section.
-    ///
-    /// # Errors
-    /// No elements, inertias that are negative or not finite.
-    pub fn with(elements: usize, inertias: [f64; 2]) -> Result<Self, SystemError> {
         let stiffness = SectionStiffness {
             shear: [175_480.769_2; 2],
             axial: 547_500.0,
             bending: [114.062_5, 10.265_6],
             torsion: 13.740_1,
         };
-        let mass = SectionMass { per_length: 7500.0, directors: inertias };
-        Self::made_of((stiffness, mass), elements, MIDSPAN_MASS, &PULSE)
-    }
-
-    /// The swing with another beam, mass at midspan and pulse.
-    fn made_of(
-        (stiffness, mass): (SectionStiffness, SectionMass),
-        elements: usize,
-        midspan: f64,
-        pulse: &[(f64, f64)],
-    ) -> Result<Self, SystemError> {
+        let mass = SectionMass { per_length: 7500.0, directors: [1.5625, 0.1406] };
         let triad = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         let mut mechanism = Mechanism::new();
-        let beam = Beam::straight(ENDS, elements, triad, stiffness, mass);
+        let beam = Beam::straight(ENDS, ELEMENTS, triad, stiffness, mass);
         let links = [add_link(&mut mechanism, "left", 0)?, add_link(&mut mechanism, "right", 1)?];
         let beam = mechanism.add_beam("beam", &beam)?;
         let nodes = mechanism.beam_nodes(beam).to_vec();
         for (side, (name, end)) in
-            [("left hinge", nodes[0]), ("right hinge", nodes[elements])].into_iter().enumerate()
+            [("left hinge", nodes[0]), ("right hinge", nodes[ELEMENTS])].into_iter().enumerate()
         {
             let ends = [End::Node(links[side]), End::Node(end)];
             mechanism.add_joint(name, JointKind::Revolute, ends, ENDS[side], [1.0, 0.0, 0.0])?;
         }
-        let middle = nodes[elements / 2];
-        mechanism.attach_mass(middle, midspan)?;
-        mechanism.add_load("pulse", middle, [0.0, 1.0, 0.0], pulse)?;
+        let middle = nodes[ELEMENTS / 2];
+        mechanism.attach_mass(middle, MIDSPAN_MASS)?;
+        mechanism.add_load("pulse", middle, [0.0, 1.0, 0.0], &PULSE)?;
         let (system, start) = System::of(&mechanism)?;
         Ok(Self { mechanism, system, start, beam, middle, right: links[1] })
     }

@@ -2,14 +2,10 @@
 
 use std::sync::OnceLock;
 
-use nsm_model::{State, Stepper};
-use nsm_vi::{NullSpace, Quadrature, Variational};
-
 use super::condition::condition;
 use super::reduced::projection;
-use super::stiff::stiff;
 use super::trace::Trace;
-use super::{ELEMENTS, Swing, UNLOADED};
+use super::{Swing, UNLOADED};
 use crate::{Effort, Expected, Findings, Scenario, ScenarioError, Status};
 
 const CHOSEN: &str = "The paper shows the geometry in a figure only: beam of 0.72 m, links of 0.36 m and 0.36√2 m with the right pivot \
@@ -36,30 +32,6 @@ pub(in super::super) fn scenarios() -> Vec<Scenario> {
         )
         .noting("At a step of 0.01 the peak of the pulse lies between two midpoints: the impulse is 1252 N s, not 1250, and the energy 0.45 J higher."),
         Scenario::new(
-            &id("numbering"),
-            "Section 6.2",
-            "The inertias of the section are numbered like the directors: 1.5625 kg m belongs to the first.",
-            Status::Chosen,
-            numbering,
-        )
-        .noting(
-            "The other numbering has the inertia in the plane of motion that belongs to the section, 0.1406 kg m; the \
-             variational scheme then fails after event X at a step of 0.01, and the paper's does not.",
-        ),
-        Scenario::new(
-            &id("stiff"),
-            "Section 6.2",
-            "With the stiff, light beam of the reference no step lets the variational scheme pass event X: its energy blows up there; \
-             the energy–momentum scheme passes.",
-            Status::Chosen,
-            stiff,
-        )
-        .noting(
-            "Mass at midspan and pulse are ours, 0.5 kg and 2 N: the paper states neither for this beam. The energy–momentum scheme \
-             keeps its energy through event X; beyond it Newton's iteration finds no solution for steps of 4e-4 and more, which do \
-             not resolve the vibration.",
-        ),
-        Scenario::new(
             &id("momentum"),
             "Figure 20",
             "The motion stays in its plane: only the first component of the angular momentum is not zero.",
@@ -76,20 +48,6 @@ pub(in super::super) fn scenarios() -> Vec<Scenario> {
         .noting(
             "(116) keeps (115), but loses what forces on the third directors do to the triads: the projected transforms (39) and \
              (40) of a node differ. With the null space form of Q they agree to rounding.",
-        ),
-        Scenario::new(
-            &id("equivalence"),
-            "Section 6.2",
-            "The multiplier scheme and the null space method give the same trajectory.",
-            Status::Reproduced,
-            equivalence,
-        ),
-        Scenario::new(
-            &id("convergence"),
-            "Figure 25",
-            "Both schemes are of second order and approach each other as the step shrinks.",
-            Status::Reproduced,
-            convergence,
         ),
         Scenario::new(
             &id("condition"),
@@ -199,22 +157,6 @@ fn energy(effort: Effort) -> Result<Findings, ScenarioError> {
     Ok(findings)
 }
 
-fn numbering(_: Effort) -> Result<Findings, ScenarioError> {
-    let mut findings = Findings::default();
-    for (name, inertias, end) in [
-        ("as printed", [1.5625, 0.1406], Expected::Near(2.5, 1e-9)),
-        ("exchanged", [0.1406, 1.5625], Expected::Within(1.46, 2.49)),
-    ] {
-        let swing = Swing::with(ELEMENTS, inertias)?;
-        let mut stepper = NullSpace::reparametrised(1e-2, Quadrature::Midpoint)
-            .stepper_with(&swing.system, swing.mechanism.tree())?;
-        let mut state = swing.start.clone();
-        while state.t < 2.5 - 5e-3 && stepper.step(&mut state).is_ok() {}
-        findings.check(format!("reached, inertias {name}"), state.t, end);
-    }
-    Ok(findings)
-}
-
 fn momentum(_: Effort) -> Result<Findings, ScenarioError> {
     let swing = Swing::new()?;
     let mut findings = Findings::default();
@@ -234,72 +176,4 @@ fn momentum(_: Effort) -> Result<Findings, ScenarioError> {
         );
     }
     Ok(findings)
-}
-
-fn equivalence(effort: Effort) -> Result<Findings, ScenarioError> {
-    let swing = Swing::new()?;
-    let mut findings = Findings::default();
-    for h in [1e-2, 1e-3] {
-        let mut reduced = NullSpace::reparametrised(h, Quadrature::Midpoint)
-            .stepper_with(&swing.system, swing.mechanism.tree())?;
-        let mut full = Variational::new(h, Quadrature::Midpoint).stepper(&swing.system)?;
-        let (mut a, mut b) = (swing.start.clone(), swing.start.clone());
-        let mut largest: f64 = 0.0;
-        for _ in 0..40 {
-            reduced.step(&mut a)?;
-            full.step(&mut b)?;
-            largest = largest.max(distance(&a, &b));
-        }
-        findings.check(
-            format!("difference over 40 steps, h = {h}"),
-            largest,
-            Expected::AtMost(1e-11),
-        );
-    }
-    if effort == Effort::Full {
-        let mut coordinates = NullSpace::new(1e-2, Quadrature::Midpoint).stepper(&swing.system)?;
-        let mut state = swing.start.clone();
-        for _ in 0..40 {
-            coordinates.step(&mut state)?;
-        }
-        let other = Trace::variational(&swing, 1e-2, 0.4)?;
-        let difference = distance(&state, &other.end);
-        findings.check("null space in all coordinates", difference, Expected::AtMost(1e-11));
-    }
-    Ok(findings)
-}
-
-fn convergence(effort: Effort) -> Result<Findings, ScenarioError> {
-    let swing = Swing::new()?;
-    let mut findings = Findings::default();
-    // Coarser steps do not resolve what the kink of the load excites.
-    let (end, sizes) = (0.1, [5e-4, 2.5e-4, 1.25e-4]);
-    let (mut variational, mut conserving) = (Vec::new(), Vec::new());
-    for h in sizes {
-        variational.push(Trace::variational(&swing, h, end)?.end);
-    }
-    for &h in &sizes[..if effort == Effort::Full { 3 } else { 2 }] {
-        conserving.push(Trace::conserving(&swing, h, end)?.end);
-    }
-    for (name, ends) in [("variational", &variational), ("energy-momentum", &conserving)] {
-        let changes: Vec<f64> = ends.windows(2).map(|w| distance(&w[0], &w[1])).collect();
-        if let [.., coarse, fine] = changes[..] {
-            let order = (coarse / fine).log2();
-            findings.check(format!("order, {name}"), order, Expected::Near(2.0, 0.05));
-        }
-        let points = sizes.iter().zip(&changes).map(|(h, d)| [*h, *d]);
-        findings.curve(name, ("step", "change by halving it"), points);
-    }
-    let apart: Vec<f64> =
-        variational.iter().zip(&conserving).map(|(a, b)| distance(a, b)).collect();
-    let order = (apart[0] / apart[1]).log2();
-    findings.check("order at which the schemes meet", order, Expected::Near(2.0, 0.05));
-    let points = sizes.iter().zip(&apart).map(|(h, d)| [*h, *d]);
-    findings.curve("between the schemes", ("step", "difference"), points);
-    Ok(findings)
-}
-
-/// Largest difference of two configurations.
-fn distance(a: &State, b: &State) -> f64 {
-    a.q.iter().zip(&b.q).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }

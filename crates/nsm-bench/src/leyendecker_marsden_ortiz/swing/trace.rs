@@ -26,8 +26,6 @@ pub(super) struct Sample {
 #[derive(Debug)]
 pub(super) struct Trace {
     pub(super) samples: Vec<Sample>,
-    /// Where it ended.
-    pub(super) end: State,
 }
 
 impl Trace {
@@ -42,7 +40,7 @@ impl Trace {
             stepper.step(&mut state)?;
             record.add(&before, &state, stepper.node_momentum());
         }
-        Ok(Self { samples: record.samples, end: state })
+        Ok(Self { samples: record.samples })
     }
 
     /// By the energy–momentum scheme, whose momenta belong to the nodes as they are.
@@ -55,7 +53,7 @@ impl Trace {
             stepper.step(&mut state)?;
             record.add(&before, &state, &before.p);
         }
-        Ok(Self { samples: record.samples, end: state })
+        Ok(Self { samples: record.samples })
     }
 
     /// The nodes after the load has gone.
