@@ -2,6 +2,7 @@
 
 pub mod six_body;
 pub mod swing;
+mod time;
 
 use crate::Scenario;
 

@@ -1,8 +1,9 @@
-//! Condition numbers of both schemes: Table 1.
+//! Condition numbers and times of both schemes: Table 1.
 
 use nsm_model::Stepper;
-use nsm_vi::{Conditioning, Conserving, ForceAverage, Scheme, Segment};
+use nsm_vi::{Conditioning, Conserving, ForceAverage, Scheme, Segment, Variational};
 
+use super::super::time;
 use super::SixBody;
 use super::run::{MIDPOINT, reparametrised};
 use crate::{Effort, Expected, Findings, Scenario, ScenarioError, Status};
@@ -77,7 +78,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-fn table(_: Effort) -> Result<Findings, ScenarioError> {
+fn table(effort: Effort) -> Result<Findings, ScenarioError> {
     let linkage = SixBody::new()?;
     let mut findings = Findings::default();
     let steps = [1e-2, 1e-3, 1e-4];
@@ -124,5 +125,14 @@ fn table(_: Effort) -> Result<Findings, ScenarioError> {
         &["equations", "h = 1e-2", "h = 1e-3", "h = 1e-4"],
         lines,
     );
+    if effort == Effort::Full {
+        let (system, start, steps, h) = (&linkage.system, &linkage.start, 200, 1e-3);
+        let measured = [
+            time::seconds(Conserving::new(h).stepper(system)?, start, steps)?,
+            time::seconds(Variational::new(h, MIDPOINT).stepper(system)?, start, steps)?,
+            time::seconds(reparametrised(&linkage, h)?, start, steps)?,
+        ];
+        time::row(&mut findings, steps, measured, ["2", "1", "1"]);
+    }
     Ok(findings)
 }
