@@ -106,6 +106,8 @@ pub struct Ledger {
     pub rise: f64,
     /// Lowest potential energy.
     pub lowest_potential: f64,
+    /// What the potential is made of at the start: see [`Probe::potential_scale`](crate::Probe::potential_scale).
+    pub potential_scale: f64,
     /// Largest coordinate, or place of a body.
     pub size: f64,
     /// Largest of the positions that enter the equalities.
@@ -151,6 +153,7 @@ impl Ledger {
             split_steps: 0,
             rise: 0.0,
             lowest_potential: first.potential,
+            potential_scale: 0.0,
             size: 0.0,
             position_scale: 0.0,
             velocity_scale: 0.0,

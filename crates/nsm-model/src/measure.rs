@@ -69,6 +69,11 @@ pub trait Probe {
     /// depends on time.
     fn is_driven(&self) -> bool;
 
+    /// What the potential is made of, $\sum_k |\partial_k V|\\,|q|_\infty$: places are known to rounding, and the potential to that part of this.
+    fn potential_scale(&self, _state: &Self::State) -> f64 {
+        0.0
+    }
+
     /// Names of what does work: forces, and terms and constraints that depend on time.
     fn workers(&self) -> Vec<String> {
         Vec::new()
@@ -164,6 +169,13 @@ impl Probe for SystemProbe<'_> {
         let modes = system.switching().map_or(&[][..], Switching::all_rows);
         let rows = [system.potential(), system.equalities(), system.inequalities()];
         !system.forces().is_empty() || rows.into_iter().chain(modes).any(Rows::is_rheonomic)
+    }
+
+    fn potential_scale(&self, state: &State) -> f64 {
+        let potential = self.system.potential();
+        let mut slopes = vec![0.0_f64; potential.entries()];
+        potential.gradients(&state.q, state.t, &mut slopes);
+        slopes.iter().map(|s| s.abs()).sum::<f64>() * largest(&state.q)
     }
 
     fn workers(&self) -> Vec<String> {

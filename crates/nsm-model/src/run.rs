@@ -80,6 +80,7 @@ where
     probe.measure(state, &mut measurement);
     let mut ledger = Ledger::open(&measurement, probe.invariants(), probe.gaps());
     ledger.driven = probe.is_driven();
+    ledger.potential_scale = probe.potential_scale(state);
     ledger.conserved = probe.conserved();
     ledger.work = probe.workers().into_iter().map(|name| (name, 0.0)).collect();
     let none = Events::default();

@@ -22,7 +22,7 @@ const RISE: f64 = 0.5;
 const TREND: f64 = 0.1;
 /// What rounding makes of the energy, as a fraction of its size.
 const ROUNDING: f64 = 1e-9;
-/// What rounding makes of a gap, as a fraction of the places that enter it.
+/// What rounding makes of a gap or a potential, as a fraction of the places that enter it.
 const PLACES: f64 = 1e-12;
 /// Depth, in changes of the gap over one step.
 const DEEP: f64 = 3.0;
@@ -204,7 +204,8 @@ impl Ledger {
         }
         let energy = &self.energy;
         let size = energy.max.abs().max(energy.min.abs()).max(self.lowest_potential.abs());
-        let available = (energy.start - self.lowest_potential).max(0.0) + ROUNDING * size;
+        let rounding = ROUNDING * size + PLACES * self.potential_scale;
+        let available = (energy.start - self.lowest_potential).max(0.0) + rounding;
         let (rise, trend) = (self.rise, energy.trend());
         if rise > RISE * available {
             return Some(Warning::Energy { rise, available });

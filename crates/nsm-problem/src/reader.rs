@@ -24,6 +24,9 @@ pub(crate) struct Source<'t> {
     pub(crate) functions: &'t [(String, Arc<dyn Foreign>)],
 }
 
+/// Keys of the whole file that are easily written below the head of a table.
+const TOP: [&str; 4] = ["gravity", "restitution", "friction", "tangential_restitution"];
+
 impl Source<'_> {
     pub(crate) fn line(self, offset: usize) -> usize {
         1 + self.text.bytes().take(offset).filter(|&b| b == b'\n').count()
@@ -106,10 +109,14 @@ impl<'t> Reader<'t> {
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
             if !known.contains(&name) {
-                let hint = nearest(name, known.iter().copied()).map_or_else(
-                    || format!("known here: {}", known.join(", ")),
-                    |n| format!("did you mean `{n}`?"),
-                );
+                let hint = if TOP.contains(&name) && !self.place.key.is_empty() {
+                    "it stands at the top of the file, before the first table".to_owned()
+                } else {
+                    nearest(name, known.iter().copied()).map_or_else(
+                        || format!("known here: {}", known.join(", ")),
+                        |n| format!("did you mean `{n}`?"),
+                    )
+                };
                 return Err(self.place_of(name).error(format!("unknown key `{name}`; {hint}")));
             }
         }

@@ -202,3 +202,43 @@ fn other_units_give_the_same_motion_with_every_method() {
     assert!(off.is_empty(), "{off:#?}");
     assert!(compared.len() > 20, "{compared:?}");
 }
+
+/// A wall that comes at speed w strikes a ball at rest, which leaves at (1 + e) w.
+#[test]
+fn walls_that_move_strike() {
+    for (e, method) in [
+        (1.0, "alpha-event"),
+        (0.5, "alpha-event"),
+        (1.0, "nsga"),
+        (0.5, "nsga"),
+        (0.5, "moreau-jean"),
+    ] {
+        let text = format!(
+            "restitution = {e}\n[system]\ncoordinates = [\"x\"]\nmass = [1]\ninequality = {{ wall = \"x - 0.5*t\" }}\n\
+             [start]\nq = [1]\n[[run]]\nmethod = \"{method}\"\nstep = 0.01\nend = 3\n"
+        );
+        let problem = Problem::parse(&text).unwrap();
+        let run = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        let end = run.end.coordinates.as_ref().unwrap();
+        assert!((end.v[0] - 0.5 * (1.0 + e)).abs() < 1e-12, "{method}, e = {e}: {}", end.v[0]);
+        // Up to one step late.
+        assert!(
+            (end.q[0] - 1.0 - 0.5 * (1.0 + e)).abs() <= 0.01,
+            "{method}, e = {e}: {}",
+            end.q[0]
+        );
+    }
+}
+
+/// Energy that is zero but for rounding has nothing to exchange, and what rounding makes of it is no rise.
+#[test]
+fn rounding_at_rest_is_no_warning() {
+    let text = "gravity = [0, 0, -9.81]\n[[repeat]]\ncount = 5\nindex = \"i\"\n\
+        [[repeat.body]]\nname = \"b{i}\"\nmass = 1\nshape = { sphere = 0.1 }\nposition = [\"0.2*i\", 0, 0]\n\
+        [[repeat.joint]]\nname = \"rod{i}\"\ntype = \"distance\"\nbodies = [\"ground\", \"b{i}\"]\n\
+        at = [[\"0.2*i\", 0, 1], [\"0.2*i\", 0, 0]]\n[[run]]\nstep = 0.005\nend = 0.5\n";
+    let problem = Problem::parse(text).unwrap();
+    let run = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+    assert!(run.ledger.energy.deviation() < 1e-13);
+    assert_eq!(run.ledger.warnings(), []);
+}

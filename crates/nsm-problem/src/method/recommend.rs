@@ -46,6 +46,15 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             ("vi", "it holds rows on velocities, and keeps the energy over long times")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if system.inequalities().is_rheonomic() =>
+        {
+            if system.contact_laws().any(|law| law.friction > 0.0) {
+                ("nsga", "walls move, with friction, and it holds both")
+            } else {
+                ("alpha-event", "walls move, and it stops where they strike")
+            }
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if !system.inequalities().is_empty() =>
         {
             (
@@ -92,6 +101,7 @@ mod tests {
             (system(""), "vi"),
             (system("equality = { rod = \"x^2 + y^2 - 1\" }"), "vi"),
             (system("inequality = { wall = \"x\" }"), "svci"),
+            (system("inequality = { wall = \"x - sin(t)\" }"), "alpha-event"),
             (system(mode), "nsga"),
             (system("nonholonomic = { edge = \"v_y - x*v_x\" }"), "vi"),
             (varying(""), "vi"),
@@ -111,5 +121,10 @@ mod tests {
         let misspelt =
             Problem::parse(&format!("{}[[run]]\nmetod = \"vi\"\nstep = 1\nend = 1\n", system("")));
         assert!(misspelt.unwrap_err().to_string().contains("did you mean `method`?"));
+        let below = Problem::parse(&format!(
+            "{}[[run]]\nstep = 1\nend = 1\n",
+            system("inequality = { wall = \"x\" }\nrestitution = 0.5")
+        ));
+        assert!(below.unwrap_err().to_string().contains("at the top of the file"));
     }
 }

@@ -94,6 +94,13 @@ const TRACKED: [&str; 8] = ["px", "py", "pz", "Lx", "Ly", "Lz", "TPE", "RE"];
 impl Probe for RigidProbe<'_> {
     type State = RigidState;
 
+    fn potential_scale(&self, state: &RigidState) -> f64 {
+        let place = state.bodies.iter().map(|b| b.pose.x.amax()).fold(0.0, f64::max);
+        let mass = |b: &RigidBody| if b.is_fixed() { 0.0 } else { b.mass() };
+        let weight: f64 = self.world.bodies().iter().map(mass).sum();
+        weight * self.world.gravity().norm() * place
+    }
+
     fn invariants(&self) -> Vec<String> {
         let bodies = self.world.bodies().iter();
         bodies.flat_map(|b| TRACKED.map(|what| format!("{}_{what}", b.name()))).collect()

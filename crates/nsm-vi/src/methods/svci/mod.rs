@@ -112,7 +112,7 @@ impl Svci {
             return Err(SystemError::DoesNotFit {
                 method: "the collision integrator",
                 why:
-                    "a gap depends on time explicitly, and the impact laws know walls at rest only"
+                    "a gap depends on time explicitly, and its impact laws know walls at rest only: `alpha-event`, `nsga` and `moreau-jean` take walls that move"
                         .into(),
             });
         }
