@@ -214,6 +214,28 @@ impl Shape {
         }
     }
 
+    /// Width in the direction in which it is thinnest, among those of its faces and axes; of parts the thinnest: a body that moves less far cannot be on the
+    /// other side.
+    pub fn thickness(&self) -> f64 {
+        match self {
+            Self::Sphere(s) => 2.0 * s.radius(),
+            Self::Ellipsoid(e) => 2.0 * e.semi_axes().min(),
+            Self::Cuboid(c) => 2.0 * c.half_extents().min(),
+            Self::Capsule(c) => 2.0 * c.radius(),
+            Self::Cylinder(c) => 2.0 * c.radius().min(c.half_length()),
+            Self::Polyhedron(p) => {
+                let width = |n: &Vec3| self.support_value(n) + self.support_value(&-n);
+                p.faces().iter().map(|face| width(&face.normal)).fold(f64::INFINITY, f64::min)
+            }
+            Self::Placed(p) => p.shape.thickness(),
+            Self::Rounded(r) => r.shape.thickness() + 2.0 * r.radius(),
+            Self::Union(u) => u.parts().iter().map(Self::thickness).fold(f64::INFINITY, f64::min),
+            Self::Intersection(i) => {
+                i.parts().iter().map(Self::thickness).fold(f64::INFINITY, f64::min)
+            }
+        }
+    }
+
     /// Radius of a ball about the origin of the frame that holds the shape (not always the smallest).
     pub fn bounding_radius(&self) -> f64 {
         match self {

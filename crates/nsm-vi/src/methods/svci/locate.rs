@@ -1,8 +1,10 @@
 //! When the next contact closes within what is left of a step.
 //!
-//! A contact closes if its gap is negative at the end, or if it dips below zero in between: the cubic with the gaps and rates of both
-//! ends says which contacts to look at (a heuristic; a gap that closes and opens again without a change of sign of its rate is not
-//! seen). The instant is the root of the gap along the very flow that is then taken.
+//! A contact closes if its gap is negative at the end, or if it dips below zero in between. Contacts whose rate turns from closing to opening are
+//! looked at where the cubic with the gaps and rates of both ends dips, or where the two tangents meet below zero: the distance of convex bodies
+//! that fly past each other is convex, and no lower than its tangents, so that even what is fast enough to be on the other side at the end is found. (A
+//! heuristic for other gaps; one that closes and opens again without a change of sign of its rate is not seen.) The instant is the root of
+//! the gap along the very flow that is then taken.
 
 use nsm_model::StepError;
 use nsm_solvers::roots::{Bracket, RootOptions, Side, chandrupatla};
@@ -12,6 +14,9 @@ use crate::shared::position::Hold;
 
 /// Halvings of the remaining time after which a contact that touches is pressed shut.
 const HALVINGS: usize = 24;
+
+/// Points at which a dip is looked for.
+const LOOKS: usize = 12;
 
 /// The next contact, and when.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +42,11 @@ impl SvciStepper<'_> {
             let mut limit = rest;
             let mut beyond = self.there.gap[first];
             if let Some(bottom) = inside {
-                beyond = self.gap_after(first, bottom, hold)?;
-                if beyond >= 0.0 {
+                let Some(dip) = self.dip(first, bottom, rest, hold)? else {
                     self.suspects.retain(|s| s.0 != first);
                     continue;
-                }
-                limit = bottom;
+                };
+                (limit, beyond) = dip;
             }
             return self.close(first, (limit, beyond), hold).map(Some);
         }
@@ -63,11 +67,49 @@ impl SvciStepper<'_> {
                 self.suspects.push((i, cubic.first_root(rest), None));
             } else if g0 > self.thresholds.gap[i] && u0 < 0.0 && u1 > 0.0 {
                 let bottom = cubic.bottom(rest);
+                let (meet, low) = valley((0.0, g0, u0), (rest, g1, u1));
                 if cubic.value(bottom) < 0.0 {
                     self.suspects.push((i, cubic.first_root(bottom), Some(bottom)));
+                } else if low < 0.0 {
+                    self.suspects.push((i, meet, Some(meet)));
                 }
             }
         }
+    }
+
+    /// Where a gap that closes and opens again within `rest` is negative, and how much; `from` is the place to look at first. Beyond it the search goes
+    /// where the tangents of the ends and the chords to the points so far leave most room below zero, until they leave none.
+    fn dip(
+        &mut self,
+        contact: usize,
+        from: f64,
+        rest: f64,
+        hold: Hold,
+    ) -> Result<Option<(f64, f64)>, StepError> {
+        let (mut left, mut right) = (
+            (0.0, self.here.gap[contact], self.here.rate[contact]),
+            (rest, self.there.gap[contact], self.there.rate[contact]),
+        );
+        let mut at = from;
+        for _ in 0..LOOKS {
+            let gap = self.gap_after(contact, at, hold)?;
+            if gap < 0.0 {
+                return Ok(Some((at, gap)));
+            }
+            // The chord to one end, drawn on beyond the point, lies below the gap on the other side.
+            let (before, after) =
+                ((gap - left.1) / (at - left.0), (right.1 - gap) / (right.0 - at));
+            let sides = [(left, (at, gap, after)), ((at, gap, before), right)];
+            let [one, other] = sides.map(|(a, b)| valley(a, b));
+            let next = usize::from(other.1 < one.1);
+            let (meet, low) = [one, other][next];
+            (left, right) = sides[next];
+            if low >= 0.0 || meet <= left.0 || meet >= right.0 {
+                return Ok(None);
+            }
+            at = meet;
+        }
+        Ok(None)
     }
 
     /// The instant at which a contact closes, or another one before it does.
@@ -155,6 +197,16 @@ impl SvciStepper<'_> {
         let culprit = self.flow.system.inequalities().name(contact).to_owned();
         Err(StepError::NotFinite { t: self.here.t, what: "the gap", culprit })
     }
+}
+
+/// Where two lines meet between their points, each by time, value and slope, and how low that is; at the lower point where they do not.
+fn valley((t0, g0, u0): (f64, f64, f64), (t1, g1, u1): (f64, f64, f64)) -> (f64, f64) {
+    if !(u0 < 0.0 && u1 > 0.0) {
+        return if g0 < g1 { (t0, g0) } else { (t1, g1) };
+    }
+    let t = ((g1 - u1 * t1) - (g0 - u0 * t0)) / (u0 - u1);
+    let t = t.clamp(t0, t1);
+    (t, (g0 + u0 * (t - t0)).max(g1 + u1 * (t - t1)))
 }
 
 /// The cubic with given values and slopes at 0 and at the end of an interval.

@@ -64,6 +64,8 @@ pub(super) struct Workshop {
     pub(super) candidates: Vec<Candidate>,
     /// Flights with held contacts that were made in search of an instant, in the attempt in hand.
     pub(super) searches: usize,
+    /// Whether bodies move further in a step than they are thick.
+    pub(super) fast: bool,
     stack: Vec<BodyState>,
 }
 
@@ -103,10 +105,12 @@ pub(super) enum Trouble {
     Friction { error: FrictionError },
     Law { error: ReflectError },
     Graze { couple: String },
+    Pass { couple: String },
 }
 
-/// Halvings of a step.
+/// Halvings of a step, and of one in which bodies may pass through each other.
 const DEPTH: u32 = 6;
+const PASSING: u32 = 24;
 /// Impacts in one attempt, and how many more for each couple.
 const EVENTS: (usize, usize) = (200, 20);
 /// Reflections at the start of a step before what is still entered is held.
@@ -144,9 +148,10 @@ impl Workshop {
         {
             outcome = Err(Trouble::Graze { couple });
         }
+        let deepest = if matches!(outcome, Err(Trouble::Pass { .. })) { PASSING } else { DEPTH };
         let result = match outcome {
             Ok(()) => Ok(()),
-            Err(_) if depth < DEPTH => {
+            Err(_) if depth < deepest => {
                 for (k, &b) in job.bodies.iter().enumerate() {
                     job.now[b] = self.stack[base + k];
                 }
@@ -217,6 +222,9 @@ impl Workshop {
             known = false;
             let entered = job.list.iter().any(|&k| job.couples[k].is_entered());
             if !entered && self.late.is_empty() && !self.waits(scene, job) {
+                if let Some(couple) = self.passes(scene, job) {
+                    return Err(Trouble::Pass { couple });
+                }
                 for &b in job.bodies {
                     job.now[b] = job.end[b];
                 }
@@ -275,6 +283,21 @@ impl Workshop {
                 return Ok(());
             }
         }
+    }
+
+    /// Two bodies that may have passed through each other in the last trial.
+    fn passes(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) -> Option<String> {
+        if !self.fast {
+            return None;
+        }
+        let motion = (&job.now[..], &job.end[..]);
+        let (axes, scratch, found) = (&mut *job.axes, &mut self.scratch, &mut self.found);
+        let passing = job
+            .list
+            .iter()
+            .map(|&k| &job.couples[k])
+            .find(|couple| scene.may_pass(couple, motion, axes, scratch, found));
+        passing.map(|couple| scene.name(couple))
     }
 
     /// Begins anew with what rests and nothing else held; returns whether anything is.

@@ -192,6 +192,7 @@ impl<'a> ManyStepper<'a> {
         self.find_couples(t);
         let motion = (&self.now[..], &self.end[..]);
         let (scratch, found) = (&mut self.workshop.scratch, &mut self.workshop.found);
+        self.workshop.fast = self.bounds.iter().any(|speed| speed * h > self.scene.thinnest);
         self.groups.clear();
         for couple in &mut self.couples {
             let gap = self.scene.gap(couple, motion, &mut self.axes, scratch, found);
@@ -213,7 +214,13 @@ impl<'a> ManyStepper<'a> {
         self.groups.sort(&self.couples, of, moving);
         for island in 0..self.groups.len() {
             let (list, bodies) = self.groups.island(island);
+            let passes = |c: &Couple| {
+                let motion = (&self.now[..], &self.end[..]);
+                let (axes, scratch) = (&mut self.axes[..], &mut self.workshop.scratch);
+                self.scene.may_pass(c, motion, axes, scratch, &mut self.workshop.found)
+            };
             let active = list.iter().any(|&k| self.couples[k].is_entered())
+                || self.workshop.fast && list.iter().map(|&k| &self.couples[k]).any(passes)
                 || bodies.iter().any(|&b| self.end[b].pose.x.x.is_nan());
             if !active {
                 for &b in bodies {

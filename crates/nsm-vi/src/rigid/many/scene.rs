@@ -1,10 +1,10 @@
 //! What does not change while bodies move: shapes made ready, laws, and how a body flies.
 
 use nsm_geom::collide::{Axis, Collider, Found, Motion, Scratch};
-use nsm_geom::{Plane, Pose, Vec3};
+use nsm_geom::{Plane, Pose, Shape, Vec3};
 use nsm_model::ContactLaw;
 
-use super::super::{BodyState, Flight, Lgvci, RigidWorld, Unsolved};
+use super::super::{BodyState, Flight, Lgvci, RigidBody, RigidWorld, Unsolved};
 
 /// The world as the stepper sees it.
 #[derive(Debug)]
@@ -13,6 +13,9 @@ pub(super) struct Scene<'a> {
     pub(super) method: Lgvci,
     pub(super) h: f64,
     pub(super) colliders: Vec<Option<Collider>>,
+    /// How thick each body is where it is thinnest, and the thinnest of all.
+    thickness: Vec<f64>,
+    pub(super) thinnest: f64,
     origin: Pose,
 }
 
@@ -48,7 +51,10 @@ pub(super) struct Couple {
 impl<'a> Scene<'a> {
     pub(super) fn new(world: &'a RigidWorld, method: Lgvci, h: f64) -> Self {
         let colliders = world.bodies().iter().map(|b| b.shape().map(Collider::new)).collect();
-        Self { world, method, h, colliders, origin: Pose::identity() }
+        let thick = |b: &RigidBody| b.shape().map_or(f64::INFINITY, Shape::thickness);
+        let thickness: Vec<f64> = world.bodies().iter().map(thick).collect();
+        let thinnest = thickness.iter().copied().fold(f64::INFINITY, f64::min);
+        Self { world, method, h, colliders, thickness, thinnest, origin: Pose::identity() }
     }
 
     pub(super) fn planes(&self) -> &[Plane] {
@@ -159,6 +165,28 @@ impl<'a> Scene<'a> {
                 found.clear();
                 self.detect(couple, (start, end), couple.margin, axes, scratch, found)
             }
+        }
+    }
+
+    /// Whether two bodies that are apart at both ends of a flight may have passed through each other in between: they move further than they are
+    /// thick, and than their gaps leave room for.
+    pub(super) fn may_pass(
+        &self,
+        couple: &Couple,
+        (start, end): (&[BodyState], &[BodyState]),
+        axes: &mut [Axis],
+        scratch: &mut Scratch,
+        found: &mut Vec<Found>,
+    ) -> bool {
+        let (Party::Body(a), b) = (couple.a, couple.b) else { return false };
+        let moved = |i: usize| end[i].pose.x - start[i].pose.x;
+        let turned = |i: usize| {
+            (end[i].pose.rot - start[i].pose.rot).norm() * self.world.bodies()[i].radius()
+        };
+        let way = (moved(b) - moved(a)).norm() + turned(a) + turned(b);
+        way > self.thickness[a] + self.thickness[b] && {
+            let before = self.gap(couple, (start, start), axes, scratch, found).max(0.0);
+            before + couple.gap.max(0.0) < way
         }
     }
 

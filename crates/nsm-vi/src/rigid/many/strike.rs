@@ -265,6 +265,13 @@ impl Trouble {
             },
             Self::Friction { error } => StepError::Method { t, source: Box::new(error) },
             Self::Law { error } => StepError::Method { t, source: Box::new(error) },
+            Self::Pass { couple } => StepError::Method {
+                t,
+                source: format!(
+                    "`{couple}` move so fast that they may pass through each other; take a smaller step"
+                )
+                .into(),
+            },
             Self::Graze { couple } => StepError::Method {
                 t,
                 source: format!("`{couple}` is entered without an approach; take a smaller step")
