@@ -98,7 +98,6 @@ impl Svci {
     /// # Errors
     /// Parameters out of range, coordinates without mass, gaps that depend on time explicitly.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<SvciStepper<'a>, SystemError> {
-        system.require_holonomic("svci")?;
         self.bind(system, true)
     }
 
