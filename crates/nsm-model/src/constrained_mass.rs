@@ -30,6 +30,9 @@ const STRETCH: usize = 16;
 /// A row depends on others if the share of it that they do not make up is below this.
 const DEPENDS: f64 = 1e-6;
 
+/// How much more is let through as dependent where the elimination finds that too little was.
+const LOOSER: [f64; 3] = [1.0, 1e2, 1e4];
+
 /// The saddle point of a mass and the gradients of constraints, with all workspace.
 #[derive(Clone, Debug)]
 pub struct ConstrainedMass {
@@ -136,26 +139,33 @@ impl ConstrainedMass {
             self.kkt.set_block(&filling.sum)?;
         }
         let kept = self.known && (!self.deficient || self.age < STRETCH);
-        if !kept {
-            self.find_rank(gradients)?;
-        }
         self.age += 1;
+        if !kept {
+            return self.choose(gradients);
+        }
         let outcome = self.eliminate(gradients);
         let suspicious = match outcome {
             Ok(()) => {
                 !self.kkt.redundant().is_empty()
-                    || (kept && self.deficient && !self.still_depend(gradients)?)
+                    || (self.deficient && !self.still_depend(gradients)?)
             }
-            Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. }) => {
-                kept || !self.deficient
-            }
+            Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. }) => true,
             Err(_) => false,
         };
-        if !suspicious {
-            return outcome;
+        if suspicious { self.choose(gradients) } else { outcome }
+    }
+
+    /// Chooses independent rows and eliminates.
+    fn choose(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
+        let mut outcome = Ok(());
+        for loose in LOOSER {
+            outcome = self.find_rank(gradients, loose).and_then(|()| self.eliminate(gradients));
+            match outcome {
+                Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. }) => {}
+                _ => break,
+            }
         }
-        self.find_rank(gradients)?;
-        if self.deficient { self.eliminate(gradients) } else { outcome }
+        outcome
     }
 
     /// Whether the rows that are left out still depend on the others: these make up a push along all of them.
@@ -183,8 +193,8 @@ impl ConstrainedMass {
         outcome.map(|()| depend)
     }
 
-    fn find_rank(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
-        let redundant = self.rank.find(gradients, &[])?;
+    fn find_rank(&mut self, gradients: &[f64], loose: f64) -> Result<(), LinearError> {
+        let redundant = self.rank.find_within(gradients, &[], loose)?;
         self.known = true;
         self.age = 0;
         self.deficient |= !redundant.is_empty();
