@@ -8,6 +8,7 @@
 mod rubbing;
 
 use nsm_constraints::{Rows, Switching};
+use nsm_solvers::LinearError;
 use nsm_solvers::lcp::{Matrix, solve};
 
 use crate::{ConstrainedMass, State, System, SystemError};
@@ -178,7 +179,7 @@ impl<'a> Reactions<'a> {
         for &i in closed {
             let mut push = vec![0.0; self.acceleration.len()];
             gaps.add_row(i, &self.gap_gradients, 1.0, &mut push);
-            if let Some(answer) = self.answer(push)? {
+            if let Some(answer) = self.answer(&push).ok()? {
                 live.push((i, answer));
             }
         }
@@ -199,14 +200,14 @@ impl<'a> Reactions<'a> {
     }
 
     /// What a push does; nothing if the equalities hold against it.
-    fn answer(&mut self, push: Vec<f64>) -> Option<Option<Answer>> {
+    fn answer(&mut self, push: &[f64]) -> Result<Option<Answer>, LinearError> {
         let (mut a, mut mu) = (vec![0.0; push.len()], vec![0.0; self.forces.len()]);
         let none = vec![0.0; self.forces.len()];
-        self.system.mass().solve(&push, &mut a);
+        self.system.mass().solve(push, &mut a);
         let dot = |a: &[f64]| push.iter().zip(a).map(|(p, a)| p * a).sum::<f64>();
         let alone = dot(&a);
-        self.saddle.solve(&push, &none, &mut a, &mut mu).ok()?;
-        Some((dot(&a) > HELD * alone).then_some((a, mu)))
+        self.saddle.solve(push, &none, &mut a, &mut mu)?;
+        Ok((dot(&a) > HELD * alone).then_some((a, mu)))
     }
 
     fn add(&mut self, force: f64, (a, mu): &Answer) {

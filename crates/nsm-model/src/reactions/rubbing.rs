@@ -5,6 +5,7 @@
 //! (fixed point), so that only those that stick rub in the friction problem of a round.
 
 use nsm_constraints::Tangent;
+use nsm_solvers::LinearError;
 use nsm_solvers::friction::{FrictionOptions, FrictionProblem, FrictionSolver};
 
 use super::{Answer, CLOSED, Reactions};
@@ -31,7 +32,7 @@ impl Reactions<'_> {
     pub(super) fn rub(&mut self, state: &State, closed: &[usize]) -> Option<()> {
         let mut touches = Vec::with_capacity(closed.len());
         for &contact in closed {
-            touches.extend(self.touch(state, contact)?);
+            touches.extend(self.touch(state, contact).ok()?);
         }
         let n = touches.len();
         let (w, mut free) = (self.between(&touches), vec![0.0; 3 * n]);
@@ -104,11 +105,11 @@ impl Reactions<'_> {
     }
 
     /// A closed contact; none if the equalities hold it by themselves.
-    fn touch(&mut self, state: &State, contact: usize) -> Option<Option<Touch>> {
+    fn touch(&mut self, state: &State, contact: usize) -> Result<Option<Touch>, LinearError> {
         let system = self.system;
         let mut push = vec![0.0; self.acceleration.len()];
         system.inequalities().add_row(contact, &self.gap_gradients, 1.0, &mut push);
-        let Some(normal) = self.answer(push)? else { return Some(None) };
+        let Some(normal) = self.answer(&push)? else { return Ok(None) };
         let answers = [Some(normal), None, None];
         let mut touch = Touch { contact, tangents: Vec::new(), answers, slip: None };
         if let Some(tangent) =
@@ -121,7 +122,7 @@ impl Reactions<'_> {
             {
                 let mut push = vec![0.0; self.acceleration.len()];
                 columns.iter().zip(row).for_each(|(&c, x)| push[c] += x);
-                *answer = self.answer(push)?;
+                *answer = self.answer(&push)?;
             }
             let [_, a, b] = self.seen(&touch, &state.v);
             let largest = |x: &[f64]| x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
@@ -130,7 +131,7 @@ impl Reactions<'_> {
                 touch.slip = Some([a / speed, b / speed]);
             }
         }
-        Some(Some(touch))
+        Ok(Some(touch))
     }
 
     /// $W$: how each row answers to each, row-major.
