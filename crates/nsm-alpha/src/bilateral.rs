@@ -332,12 +332,7 @@ impl<'a> Bilateral<'a> {
             let k = columns.len();
             let mut sum = 0.0;
             if !field.is_affine() {
-                let block = &mut block[..k * k];
-                block.fill(0.0);
-                field.hessian(q, t, 1.0, block);
-                for (row, &a) in block.chunks_exact(k.max(1)).zip(columns) {
-                    sum += v[a] * row.iter().zip(columns).map(|(h, &b)| h * v[b]).sum::<f64>();
-                }
+                sum += field.bend(q, t, v, &mut block[..k * k]);
             }
             if field.is_rheonomic() {
                 let block = &mut block[..k];

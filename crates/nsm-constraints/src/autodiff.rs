@@ -119,6 +119,15 @@ impl<E: Expr> Field for AutoDiff<E> {
         }
     }
 
+    /// One pass along the velocity.
+    fn bend(&self, q: &[f64], t: f64, v: &[f64], _scratch: &mut [f64]) -> f64 {
+        let mut block = self.lift::<HyperDual64>(q);
+        for (b, &c) in block.iter_mut().zip(&self.coordinates) {
+            (b.eps1, b.eps2) = (v[c], v[c]);
+        }
+        self.expr.value(&block[..self.size()], HyperDual64::from(t)).eps1eps2
+    }
+
     fn is_rheonomic(&self) -> bool {
         E::RHEONOMIC
     }
@@ -178,6 +187,11 @@ mod tests {
         close(h[1], 1.0 + 2.0 * 2.0 * x);
         close(h[2], h[1]);
         close(h[3], 1.0);
+        let v = [0.3, f64::NAN, -1.7];
+        let along = [v[2], v[0]];
+        let twice = 2.0 * along[0] * along[1] * 2.0 * x;
+        let bend = along[0] * along[0] * (2.0 * y - t * t * s) + twice;
+        assert!((field.bend(&q, t, &v, &mut [0.0; 4]) - bend).abs() < 1e-14);
         close(field.rate(&q, t), x * c);
         field.rate_gradient(&q, t, &mut g);
         close(g[0], c - x * t * s);

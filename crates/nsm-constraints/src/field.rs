@@ -32,6 +32,18 @@ pub trait Field: Send + Sync {
     /// Never called when [`is_affine`](Field::is_affine) says so.
     fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]);
 
+    /// $v^\top (\partial^2 \varphi / \partial q^2)\\,v$; `scratch` holds the square of the block.
+    fn bend(&self, q: &[f64], t: f64, v: &[f64], scratch: &mut [f64]) -> f64 {
+        scratch.fill(0.0);
+        self.hessian(q, t, 1.0, scratch);
+        let columns = self.coordinates();
+        let mut sum = 0.0;
+        for (row, &a) in scratch.chunks_exact(columns.len().max(1)).zip(columns) {
+            sum += v[a] * row.iter().zip(columns).map(|(h, &b)| h * v[b]).sum::<f64>();
+        }
+        sum
+    }
+
     /// Writes a discrete gradient of the field's own over the chord from `start` to `end` at the instant $t$, and says so.
     ///
     /// A discrete gradient $\bar\nabla\varphi(q_0, q_1)$ does the work $\bar\nabla\varphi\cdot(q_1 - q_0) = \varphi(q_1) - \varphi(q_0)$ exactly and tends to the
@@ -117,6 +129,9 @@ macro_rules! behind_a_pointer {
             }
             fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
                 (**self).hessian(q, t, w, out);
+            }
+            fn bend(&self, q: &[f64], t: f64, v: &[f64], scratch: &mut [f64]) -> f64 {
+                (**self).bend(q, t, v, scratch)
             }
             fn mean_gradient(&self, start: &[f64], end: &[f64], t: f64, out: &mut [f64]) -> bool {
                 (**self).mean_gradient(start, end, t, out)

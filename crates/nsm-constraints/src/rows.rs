@@ -344,27 +344,26 @@ impl Rows {
     ///
     /// `scratch` holds at least the square of [`largest_block`](Rows::largest_block).
     pub fn curvatures(&self, q: &[f64], t: f64, v: &[f64], scratch: &mut [f64], out: &mut [f64]) {
-        for (i, field) in self.fields.iter().enumerate() {
-            let columns = self.columns(i);
-            let k = columns.len();
-            let mut sum = 0.0;
-            if !field.is_affine() {
-                let block = &mut scratch[..k * k];
-                block.fill(0.0);
-                field.hessian(q, t, 1.0, block);
-                for (row, &a) in block.chunks_exact(k.max(1)).zip(columns) {
-                    let product: f64 = row.iter().zip(columns).map(|(h, &b)| h * v[b]).sum();
-                    sum += v[a] * product;
-                }
-            }
-            if field.is_rheonomic() {
-                let block = &mut scratch[..k];
-                field.rate_gradient(q, t, block);
-                sum += 2.0 * block.iter().zip(columns).map(|(g, &c)| g * v[c]).sum::<f64>();
-                sum += field.second_rate(q, t);
-            }
-            out[i] = sum;
+        for (i, out) in out.iter_mut().enumerate().take(self.len()) {
+            *out = self.curvature(i, q, t, v, scratch);
         }
+    }
+
+    /// The same of one row.
+    pub fn curvature(&self, i: usize, q: &[f64], t: f64, v: &[f64], scratch: &mut [f64]) -> f64 {
+        let (field, columns) = (&self.fields[i], self.columns(i));
+        let k = columns.len();
+        let mut sum = 0.0;
+        if !field.is_affine() {
+            sum += field.bend(q, t, v, &mut scratch[..k * k]);
+        }
+        if field.is_rheonomic() {
+            let block = &mut scratch[..k];
+            field.rate_gradient(q, t, block);
+            sum += 2.0 * block.iter().zip(columns).map(|(g, &c)| g * v[c]).sum::<f64>();
+            sum += field.second_rate(q, t);
+        }
+        sum
     }
 
     /// Writes $G v$ from gradient values.

@@ -7,8 +7,9 @@
 //! regular whenever every motion that the constraints allow has inertia; massless coordinates whose
 //! velocity follows from the others' are therefore no obstacle.
 //!
-//! Rows of $G$ that depend on others are left out and have $\mu = 0$. Which they are is found anew at every
-//! configuration once any have been met: the row that depends on the others changes along a motion.
+//! Rows of $G$ that depend on others are left out and have $\mu = 0$. Which they are is found once for a stretch of a motion: as long as the rows
+//! that are left out depend on the others, which one solve shows, and these do not on each other, which the pivots show, and not for more
+//! than [`STRETCH`] configurations, since the best choice changes along a motion.
 //!
 //! Cost is linear for chains and beams: through the multipliers where the mass falls into small blocks,
 //! else by a banded or sparse elimination of the whole. There, in units $v = Dv\'$ in which every coordinate has about unit
@@ -19,8 +20,18 @@
 use nsm_constraints::Rows;
 use nsm_solvers::LinearError;
 use nsm_solvers::kkt::{Kkt, KktPath, KktPattern, RowRank};
+use nsm_solvers::small::norm_inf;
 
 use crate::{Mass, SystemError};
+
+/// Configurations after which the independent rows are chosen anew.
+const STRETCH: usize = 16;
+
+/// A row depends on others if the share of it that they do not make up is below this.
+const DEPENDS: f64 = 1e-6;
+
+/// How much more is let through as dependent where the elimination finds that too little was.
+const LOOSER: [f64; 3] = [1.0, 1e2, 1e4];
 
 /// The saddle point of a mass and the gradients of constraints, with all workspace.
 #[derive(Clone, Debug)]
@@ -33,6 +44,13 @@ pub struct ConstrainedMass {
     known: bool,
     deficient: bool,
     active: Vec<bool>,
+    /// Configurations since the rank was looked at.
+    age: usize,
+    entries: Vec<(usize, usize)>,
+    /// A push along all rows that are left out, and what it moves.
+    push: Vec<f64>,
+    none: Vec<f64>,
+    moved: (Vec<f64>, Vec<f64>),
 }
 
 impl ConstrainedMass {
@@ -103,6 +121,11 @@ impl ConstrainedMass {
             known: m <= 1,
             deficient: false,
             active: vec![true; m],
+            age: 0,
+            push: vec![0.0; n],
+            none: vec![0.0; m],
+            moved: (vec![0.0; n], vec![0.0; m]),
+            entries: gradients,
         })
     }
 
@@ -115,27 +138,65 @@ impl ConstrainedMass {
             filling.scale(gradients);
             self.kkt.set_block(&filling.sum)?;
         }
-        if !self.known || self.deficient {
-            self.find_rank(gradients)?;
+        let kept = self.known && (!self.deficient || self.age < STRETCH);
+        self.age += 1;
+        if !kept {
+            return self.choose(gradients);
         }
         let outcome = self.eliminate(gradients);
         let suspicious = match outcome {
-            Ok(()) => !self.kkt.redundant().is_empty(),
-            Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. }) => {
-                !self.deficient
+            Ok(()) => {
+                !self.kkt.redundant().is_empty()
+                    || (self.deficient && !self.still_depend(gradients)?)
             }
+            Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. }) => true,
             Err(_) => false,
         };
-        if !suspicious {
-            return outcome;
-        }
-        self.find_rank(gradients)?;
-        if self.deficient { self.eliminate(gradients) } else { outcome }
+        if suspicious { self.choose(gradients) } else { outcome }
     }
 
-    fn find_rank(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
-        let redundant = self.rank.find(gradients, &[])?;
+    /// Chooses independent rows and eliminates.
+    fn choose(&mut self, gradients: &[f64]) -> Result<(), LinearError> {
+        let mut outcome = Ok(());
+        for loose in LOOSER {
+            outcome = self.find_rank(gradients, loose).and_then(|()| self.eliminate(gradients));
+            match outcome {
+                Err(LinearError::Singular { .. } | LinearError::NotPositiveDefinite { .. }) => {}
+                _ => break,
+            }
+        }
+        outcome
+    }
+
+    /// Whether the rows that are left out still depend on the others: these make up a push along all of them.
+    fn still_depend(&mut self, gradients: &[f64]) -> Result<bool, LinearError> {
+        let mut push = std::mem::take(&mut self.push);
+        let (mut moved, mut mu) = std::mem::take(&mut self.moved);
+        push.fill(0.0);
+        for (&(row, column), g) in self.entries.iter().zip(gradients) {
+            if !self.active[row] {
+                // Weights that no two rows share, so that they do not cancel each other.
+                push[column] += g * (1.0 + 0.618 * ((row * row) as f64).sin());
+            }
+        }
+        let size = norm_inf(&push);
+        let none = std::mem::take(&mut self.none);
+        let outcome = self.solve(&push, &none, &mut moved, &mut mu);
+        self.none = none;
+        for (&(row, column), g) in self.entries.iter().zip(gradients) {
+            if self.active[row] {
+                push[column] -= g * mu[row];
+            }
+        }
+        let depend = norm_inf(&push) <= DEPENDS * size;
+        (self.push, self.moved) = (push, (moved, mu));
+        outcome.map(|()| depend)
+    }
+
+    fn find_rank(&mut self, gradients: &[f64], loose: f64) -> Result<(), LinearError> {
+        let redundant = self.rank.find_within(gradients, &[], loose)?;
         self.known = true;
+        self.age = 0;
         self.deficient |= !redundant.is_empty();
         self.active.fill(true);
         for &i in redundant {

@@ -88,6 +88,8 @@ pub struct Ledger {
     pub most_rounds: usize,
     /// Largest energy change of one event.
     pub event_energy_change: f64,
+    /// Most energy that one event added.
+    pub event_gain: f64,
     /// Energy that impacts and contacts held with friction added (negative: took) over all steps, as far as methods book it.
     pub contact_work: f64,
     /// Energy that projections of velocities added over all steps: the sum of $\Delta E_p$ (\[GO\] (16)).
@@ -144,6 +146,7 @@ impl Ledger {
             rounds: 0,
             most_rounds: 0,
             event_energy_change: 0.0,
+            event_gain: 0.0,
             contact_work: 0.0,
             projected_energy: 0.0,
             projection: None,
@@ -192,6 +195,7 @@ impl Ledger {
             self.contact_work += event.energy_change;
             self.most_rounds = self.most_rounds.max(event.rounds);
             self.lost += event.energy_change;
+            self.event_gain = self.event_gain.max(event.energy_change);
             if event.energy_change.abs() > self.event_energy_change.abs() {
                 self.event_energy_change = event.energy_change;
             }

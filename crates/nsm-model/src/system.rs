@@ -238,8 +238,13 @@ impl System {
     /// If there is one, by its name.
     pub fn require_holonomic(&self, method: &'static str) -> Result<(), SystemError> {
         let Some(row) = self.nonholonomic() else { return Ok(()) };
+        let holding = if self.inequalities.is_empty() {
+            "`vi`, `conserving` and `energy-momentum` hold it"
+        } else {
+            "`svci` holds it, and inequalities beside it"
+        };
         let why = format!(
-            "it holds equalities of positions, and `{row}` is one of velocities; `vi`, `conserving` and `energy-momentum` hold it"
+            "it holds equalities of positions, and `{row}` is one of velocities; {holding}"
         );
         Err(SystemError::DoesNotFit { method, why })
     }

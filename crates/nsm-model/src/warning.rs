@@ -3,7 +3,8 @@
 //! Every bound is relative to the run's own scales, so that neither units nor the way a gap is written matter:
 //! - **energy**: without a source of work and with $e \le 1$ the energy never rises. Methods have a band of their own about the true energy;
 //!   warned of is a rise $\max_{s<t} E(t) - E(s)$ above half of the energy there is to exchange, $E_0 - \min V$, and a trend (least squares
-//!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide;
+//!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide. One impact that adds more than a twentieth of it is
+//!   warned of as well: the step is too long for a method that takes impacts where its steps end;
 //! - **penetration**: methods that capture impacts meet a contact up to one step late. Warned of is a depth of more than three times the
 //!   largest change of that gap in one step; a depth of more than the widest opening that the step resolves, as where a light
 //!   body is squeezed and crosses its room in one step; and a depth that grew to twenty times its first value over a hundred steps in a row;
@@ -20,6 +21,8 @@ use crate::Ledger;
 const RISE: f64 = 0.5;
 /// Trend of the energy, as a fraction of the same.
 const TREND: f64 = 0.1;
+/// Gain of one impact, as a fraction of the same.
+const GAIN: f64 = 0.05;
 /// What rounding makes of the energy, as a fraction of its size.
 const ROUNDING: f64 = 1e-9;
 /// What rounding makes of a gap or a potential, as a fraction of the places that enter it.
@@ -44,6 +47,13 @@ pub enum Warning {
     Energy {
         /// By how much, from its lowest value on or by its trend.
         rise: f64,
+        /// The energy there is to exchange, $E_0 - \min V$.
+        available: f64,
+    },
+    /// An impact added energy.
+    Impact {
+        /// How much.
+        gain: f64,
         /// The energy there is to exchange, $E_0 - \min V$.
         available: f64,
     },
@@ -110,7 +120,7 @@ impl Warning {
     /// One word for it, the same in all releases.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Energy { .. } => "energy",
+            Self::Energy { .. } | Self::Impact { .. } => "energy",
             Self::Penetration { .. } | Self::Coarse { .. } => "penetration",
             Self::Sinking { .. } => "sinking",
             Self::Crossed { .. } => "crossed",
@@ -124,6 +134,7 @@ impl Warning {
     pub fn value(&self) -> f64 {
         match self {
             Self::Energy { rise, available } => rise / available,
+            Self::Impact { gain, available } => gain / available,
             Self::Penetration { depth, reach, .. } => depth / reach,
             Self::Coarse { depth, opening, .. } => depth / opening,
             Self::Sinking { depth, .. } | Self::Crossed { depth, .. } => *depth,
@@ -140,6 +151,10 @@ impl fmt::Display for Warning {
             Self::Energy { rise, available } => write!(
                 f,
                 "the energy rose by {rise:.3e}, and nothing does work (there are {available:.3e} to exchange): take a smaller step, or a method that is stable here"
+            ),
+            Self::Impact { gain, available } => write!(
+                f,
+                "an impact added {gain:.3e} to the energy (there are {available:.3e} to exchange): take a smaller step, or a method that stops at impacts, such as svci or alpha-event"
             ),
             Self::Penetration { contact, depth, reach } => write!(
                 f,
@@ -210,8 +225,11 @@ impl Ledger {
         if rise > RISE * available {
             return Some(Warning::Energy { rise, available });
         }
-        (trend > TREND * available && rise > TREND * available)
-            .then_some(Warning::Energy { rise: trend, available })
+        if trend > TREND * available && rise > TREND * available {
+            return Some(Warning::Energy { rise: trend, available });
+        }
+        let gain = self.event_gain;
+        (gain > GAIN * available).then_some(Warning::Impact { gain, available })
     }
 }
 

@@ -48,6 +48,20 @@ fn a_band_is_no_warning_and_a_rise_is_one_whatever_the_unit() {
 }
 
 #[test]
+fn an_impact_that_adds_energy_is_one_whatever_the_unit() {
+    for unit in [1e-9, 1.0, 1e9] {
+        for (gain, expected) in [(0.1, &["energy"][..]), (0.01, &[]), (-0.3, &[])] {
+            let mut run = Ledger::open(&instant(unit, 0.0, 1.0), Vec::new(), vec!["floor".into()]);
+            let mut events = Events::default();
+            events.push(0.0, gain * unit, 1, [(0, 1.0)]);
+            run.step(&StepReport::default(), &events);
+            run.measurement(&instant(unit * (1.0 + gain), 0.0, 1.0));
+            assert_eq!(kinds(&run), expected, "{gain}");
+        }
+    }
+}
+
+#[test]
 fn a_rise_from_where_impacts_have_left_the_energy_is_seen() {
     let energy = |k: i32| if k < 500 { 0.995_f64.powi(k) } else { 0.9 };
     let run = ledger((0..600).map(|k| (instant(energy(k), 0.0, 1.0), false)));

@@ -136,7 +136,7 @@ impl Contacts {
     ) -> Result<(), ProblemError> {
         for key in ["friction", "tangential_restitution"] {
             if table.has(key) {
-                let message = "joints and their stops do not rub: give `damping`, or a `torque` by a formula of the rate such as `\"-c*atan(100*NAME_rate)\"`";
+                let message = "joints and their stops do not rub: the load of a bearing is the joint's own reaction, and its friction would have to be solved with it; give `damping`, or a `torque` by a formula of the rate such as `\"-c*atan(100*NAME_rate)\"`, or guide the body by contacts (planes, shapes), which do rub";
                 return Err(table.place_of(key).error(message));
             }
         }

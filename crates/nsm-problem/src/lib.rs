@@ -429,7 +429,7 @@ fn drive_mechanism(
 ) -> Result<RunResult, ProblemError> {
     let mut stepper = run.stepper(system, start, Some(mechanism))?;
     let mut probe = SystemProbe::new(system);
-    let layout = Parts::new(mechanism, system);
+    let layout = Parts::new(mechanism, system, run.method.own_friction);
     drive(run, &mut *stepper, &mut probe, &layout, start.clone(), folder, watch)
 }
 

@@ -18,11 +18,16 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(crate) fn new(mechanism: &'a Mechanism, system: &'a System) -> Self {
+    /// `friction` is that of all contacts in place of what the system says, if a run gives it.
+    pub(crate) fn new(mechanism: &'a Mechanism, system: &'a System, friction: Option<f64>) -> Self {
         let named = mechanism.joints().next().is_some()
             || mechanism.coupling_rows().next().is_some()
             || mechanism.limits().next().is_some();
         let reactions = if named { Reactions::new(system).ok() } else { None };
+        let reactions = match friction {
+            Some(friction) => reactions.and_then(|r| r.with_friction(friction).ok()),
+            None => reactions,
+        };
         Self { mechanism, system, reactions: reactions.map(RefCell::new) }
     }
 }

@@ -360,7 +360,6 @@ fn mistakes_are_named_with_what_to_do() {
         assert!(refused.to_string().contains("`vi` takes it"), "{method}: {refused}");
     }
     for method in [
-        "svci",
         "gvi",
         "hybrid",
         "null-space",

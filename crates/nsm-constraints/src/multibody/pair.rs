@@ -5,6 +5,9 @@
 //! edges cross. So a pair has one gap for each vertex, its distance from the other body, and one for each pair of edges: all of them smooth, with features that
 //! never change, and a face that lies on a face is carried at every corner of what they share.
 //!
+//! Two edges whose closest points lie at an end of one of them, or which are parallel, do not cross: the vertices there have gaps of their own. Such a pair of edges stands
+//! far apart by the length of both, so that boxes on each other are carried by the corners of the face that they share and not by forty rows.
+//!
 //! Two edges without radius have no distance below zero, so two sharp polyhedra are refused: one of them needs a rounding, however small.
 
 use nsm_geom::{Pose as Frame, Vec3};
@@ -14,6 +17,9 @@ use super::contact::Part;
 use super::solid::{Feature, Hull, Solid};
 use super::tangent::{Cores, PairTangent};
 use crate::{AutoDiff, Expr, Field, Scalar};
+
+/// Edges cross where the point of contact is farther from their ends than this share of the radii: nearer ones leave the bodies $10^{-12}$ of these deep.
+const CROSSING: f64 = 1e-6;
 
 /// Most gaps of one pair of parts.
 const MOST: usize = 4000;
@@ -63,6 +69,8 @@ struct Segments {
     first: [Carried; 2],
     second: [Carried; 2],
     radii: f64,
+    /// Whether they only meet where they cross.
+    crossing: bool,
 }
 
 impl Segments {
@@ -84,23 +92,37 @@ impl Segments {
             s = clamped(-d / a);
         } else {
             let area = a * c - b * b;
-            s = if area.re() > 1e-14 * a.re() * c.re() {
-                clamped((b * e - c * d) / area)
+            if area.re() > 1e-14 * a.re() * c.re() {
+                s = clamped((b * e - c * d) / area);
+            } else if self.crossing {
+                // Parallel edges touch at an end of one of them as well.
+                return (zero, zero, w);
             } else {
-                T::from(0.5)
-            };
+                s = T::from(0.5);
+            }
             t = clamped((b * s + e) / c);
             s = clamped((b * t - d) / a);
             t = clamped((b * s + e) / c);
         }
         (s, t, std::array::from_fn(|k| w[k] + u[k] * s - v[k] * t))
     }
+
+    /// How far edges that do not cross count as apart.
+    fn aside(&self, s: f64, t: f64) -> f64 {
+        if !self.crossing {
+            return 0.0;
+        }
+        let length = |ends: &[Carried; 2]| (ends[1].point - ends[0].point).norm();
+        let (a, b) = (length(&self.first), length(&self.second));
+        let within = (a * s.min(1.0 - s)).min(b * t.min(1.0 - t));
+        if within > CROSSING * self.radii { 0.0 } else { a + b }
+    }
 }
 
 impl Expr for Segments {
     fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
-        let (_, _, apart) = self.closest(q);
-        dot(apart, apart).sqrt() - self.radii
+        let (s, t, apart) = self.closest(q);
+        dot(apart, apart).sqrt() - self.radii + self.aside(s.re(), t.re())
     }
 
     fn slope(&self, q: &[f64], _t: f64, out: &mut [f64]) -> bool {
@@ -227,25 +249,32 @@ pub(super) fn pair_gaps(one: Side<'_>, other: Side<'_>) -> Result<Vec<Touch>, St
     }
     let mut touches = Vec::new();
     let sides = [(&a, one.1), (&b, other.1)];
+    // Balls and capsules: segments, of which some are points.
+    if a.solid.is_none() && b.solid.is_none() {
+        let ends = [(a.core(), one.1), (b.core(), other.1)];
+        touches.push(segment_gap(ends, [a.radius, b.radius], false)?);
+        return Ok(touches);
+    }
     for round in [false, true] {
         let [(ball, first), (solid, second)] = if round { [sides[1], sides[0]] } else { sides };
-        let Some(solid_of) = solid.solid else { continue };
+        let radii = [ball.radius, solid.radius];
         for vertex in &ball.vertices {
-            let radii = [ball.radius, solid.radius];
-            let (gap, tangent) = ball_gap((vertex, first), (solid_of, second), radii)?;
+            let (gap, tangent) = match solid.solid {
+                Some(solid) => ball_gap((vertex, first), (solid, second), radii)?,
+                // A vertex and a ball meet where the ball is a vertex of the other.
+                None if solid.edges.is_empty() => continue,
+                None => {
+                    let ends = [([*vertex; 2], first), (solid.core(), second)];
+                    segment_gap(ends, radii, false)?
+                }
+            };
             touches.push((gap, if round { tangent.turned_round() } else { tangent }));
         }
     }
     for p in &a.edges {
         for r in &b.edges {
-            let radii = [a.radius, b.radius];
-            touches.push(segment_gap((*p, one.1), (*r, other.1), radii)?);
+            touches.push(segment_gap([(*p, one.1), (*r, other.1)], [a.radius, b.radius], true)?);
         }
-    }
-    // Two balls, or a ball and a capsule: segments of which one is a point.
-    if touches.is_empty() {
-        let (p, r) = (a.core(), b.core());
-        touches.push(segment_gap((p, one.1), (r, other.1), [a.radius, b.radius])?);
     }
     Ok(touches)
 }
@@ -299,15 +328,16 @@ fn touch(
 }
 
 fn segment_gap(
-    (p, first): ([Vec3; 2], &Range<usize>),
-    (r, second): ([Vec3; 2], &Range<usize>),
+    [(p, first), (r, second)]: [([Vec3; 2], &Range<usize>); 2],
     radii: [f64; 2],
+    crossing: bool,
 ) -> Result<Touch, String> {
     let (m, n) = (needed(&p, first), needed(&r, second));
     let block: Vec<usize> =
         (first.start..first.start + m).chain(second.start..second.start + n).collect();
     let ends = |points: [Vec3; 2], first| points.map(|point| Carried { first, point });
-    let gap = Segments { first: ends(p, 0), second: ends(r, m), radii: radii[0] + radii[1] };
+    let radii_sum = radii[0] + radii[1];
+    let gap = Segments { first: ends(p, 0), second: ends(r, m), radii: radii_sum, crossing };
     let cores = Cores::Segments { first: p, second: r };
     touch(AutoDiff::new(gap, &block), PairTangent::new(first, second, cores, radii))
 }

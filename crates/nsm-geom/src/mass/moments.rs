@@ -36,6 +36,9 @@ impl Moments {
             Shape::Capsule(s) => capsule(s.half_length(), s.radius()),
             Shape::Polyhedron(s) => polyhedron(s),
             Shape::Placed(s) => Self::of(&s.shape, tolerance)?.placed(&s.pose),
+            Shape::Rounded(s) if let Shape::Cuboid(core) = &s.shape => {
+                rounded_cuboid(core.half_extents(), s.radius)
+            }
             Shape::Rounded(s) => {
                 // The centroid of the core lies inside the offset body, far from its boundary.
                 let core = Self::of(&s.shape, tolerance)?;
@@ -104,6 +107,29 @@ fn capsule(half_length: f64, radius: f64) -> Moments {
     let across = r * r / 5.0;
     let along = r * r / 5.0 + l * l + 0.75 * l * r;
     sum.add(1.0, &Moments::centred(4.0 / 3.0 * PI * r.powi(3), Vec3::new(across, across, along)));
+    sum
+}
+
+/// A box with a ball of radius $r$ added to it: the box, a slab on each face, and what makes four cylinders and a ball when it is pushed together.
+/// The mean of $(b + |x|)^2$ over a piece that was moved away from the middle by $b$ is $b^2 + 2b\\,\overline{|x|} + \overline{x^2}$.
+fn rounded_cuboid(half: &Vec3, r: f64) -> Moments {
+    let flat = |b: f64| b * b / 3.0;
+    let moved = |b: f64, mean: f64, square: f64| b * b + 2.0 * b * mean + square;
+    let mut sum = Moments::centred(8.0 * half.product(), half.map(flat));
+    for k in 0..3 {
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        let mut squares = half.map(flat);
+        squares[k] = moved(half[k], r / 2.0, r * r / 3.0);
+        sum.add(1.0, &Moments::centred(8.0 * half[i] * half[j] * r, squares));
+        // Quarters of a cylinder along axis k.
+        let (mean, square) = (4.0 * r / (3.0 * PI), r * r / 4.0);
+        let mut squares = Vec3::repeat(flat(half[k]));
+        squares[i] = moved(half[i], mean, square);
+        squares[j] = moved(half[j], mean, square);
+        sum.add(1.0, &Moments::centred(2.0 * PI * r * r * half[k], squares));
+    }
+    let squares = half.map(|b| moved(b, 3.0 * r / 8.0, r * r / 5.0));
+    sum.add(1.0, &Moments::centred(4.0 / 3.0 * PI * r.powi(3), squares));
     sum
 }
 

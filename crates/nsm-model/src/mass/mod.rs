@@ -271,6 +271,12 @@ impl Mass {
             self.solve(&dense, &mut solved);
             return a.0.iter().zip(a.1).map(|(&i, x)| x * solved[i]).sum();
         }
+        if let Shape::Diagonal { inverse, .. } = &self.shape
+            && a.0 == b.0
+        {
+            let terms = a.0.iter().zip(a.1.iter().zip(b.1));
+            return terms.map(|(&i, (x, y))| x * inverse.get(i).map_or(0.0, |w| *w) * y).sum();
+        }
         for (&i, x) in a.0.iter().zip(a.1) {
             for (&j, y) in b.0.iter().zip(b.1) {
                 sum += x * self.inverse_entry(i, j) * y;

@@ -34,6 +34,8 @@ pub struct Method {
     pub recommended: Option<&'static str>,
     /// Whether the run says by itself what contacts give back.
     own_restitution: bool,
+    /// The friction that the run gives all contacts, if it does.
+    pub(crate) own_friction: Option<f64>,
     integrator: Made,
 }
 
@@ -55,7 +57,9 @@ impl Method {
             (method, Some(why))
         };
         let own_restitution = reader.has("restitution");
-        Ok(Self { facts, recommended, own_restitution, integrator: (facts.read)(reader, step)? })
+        let own_friction = if facts.friction { reader.number("friction")? } else { None };
+        let integrator = (facts.read)(reader, step)?;
+        Ok(Self { facts, recommended, own_restitution, own_friction, integrator })
     }
 
     /// What is known of the method of this name.
@@ -80,10 +84,13 @@ impl Method {
     ) -> Bound<'a, State> {
         let blind = self.facts.inequalities.is_none() && !self.facts.bodies;
         if let Some(gap) = system.inequalities().names().first().filter(|_| blind) {
-            let why = format!(
-                "it would pass through the inequality `{gap}`; methods that hold inequalities are {}",
-                names(|facts| facts.inequalities.is_some() && !facts.bodies)
-            );
+            let holding = if system.nonholonomic().is_some() {
+                "the method that holds inequalities beside rows on velocities is svci".to_owned()
+            } else {
+                let list = names(|facts| facts.inequalities.is_some() && !facts.bodies);
+                format!("methods that hold inequalities are {list}")
+            };
+            let why = format!("it would pass through the inequality `{gap}`; {holding}");
             return Err(SystemError::DoesNotFit { method: self.facts.name, why }.into());
         }
         self.require_friction(system.contact_laws())?;

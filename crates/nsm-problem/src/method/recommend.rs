@@ -41,7 +41,7 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             )
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if system.nonholonomic().is_some() =>
+            if system.nonholonomic().is_some() && system.inequalities().is_empty() =>
         {
             ("vi", "it holds rows on velocities, and keeps the energy over long times")
         }
@@ -104,6 +104,7 @@ mod tests {
             (system("inequality = { wall = \"x - sin(t)\" }"), "alpha-event"),
             (system(mode), "nsga"),
             (system("nonholonomic = { edge = \"v_y - x*v_x\" }"), "vi"),
+            (system("inequality = { wall = \"x\" }\nnonholonomic = { edge = \"v_y\" }"), "svci"),
             (varying(""), "vi"),
             (varying("inequality = { wall = \"x\" }"), "alpha-event"),
             (rolling.clone(), "vi"),

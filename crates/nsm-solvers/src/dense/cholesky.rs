@@ -1,13 +1,14 @@
 //! Cholesky factorisation of a symmetric positive definite matrix of any size.
 
 use faer::linalg::cholesky::llt::factor as faer_llt;
-use faer::linalg::triangular_solve as triangular;
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, Par};
 
-use super::SMALL;
 use crate::error::{LinearError, expect_finite, expect_len};
 use crate::memory::Memory;
 use crate::small;
+
+/// Largest matrix that is eliminated without blocks: half the work of other matrices, so that blocks pay off later than for these.
+const UNBLOCKED: usize = 96;
 
 /// Cholesky factorisation $A = LL^\top$ with its workspace.
 ///
@@ -24,7 +25,7 @@ pub struct DenseCholesky {
 impl DenseCholesky {
     /// Workspace for `n` × `n` matrices.
     pub fn new(n: usize) -> Self {
-        let large = if n > SMALL { n } else { 0 };
+        let large = if n > UNBLOCKED { n } else { 0 };
         let request =
             faer_llt::cholesky_in_place_scratch::<f64>(large, Par::Seq, faer::prelude::default());
         Self {
@@ -57,7 +58,7 @@ impl DenseCholesky {
     pub(crate) fn factor_storage(&mut self, tolerance: f64) -> Result<(), LinearError> {
         let n = self.n;
         self.factorised = false;
-        if n <= SMALL {
+        if n <= UNBLOCKED {
             small::cholesky::factor(n, &mut self.a, tolerance)?;
         } else {
             for i in 0..n {
@@ -110,13 +111,20 @@ impl DenseCholesky {
         if !self.factorised {
             return Err(LinearError::NotFactorised);
         }
-        if n <= SMALL {
+        if n <= UNBLOCKED {
             return small::cholesky::solve(n, &self.a, b);
         }
-        let l = MatRef::from_column_major_slice(&self.a, n, n);
-        let mut x = MatMut::from_column_major_slice_mut(b, n, 1);
-        triangular::solve_lower_triangular_in_place(l, x.as_mut(), Par::Seq);
-        triangular::solve_upper_triangular_in_place(l.transpose(), x.as_mut(), Par::Seq);
+        // Column k of L lies along memory from its diagonal on.
+        for k in 0..n {
+            let column = &self.a[k * n + k..(k + 1) * n];
+            let (x, below) = b[k..].split_at_mut(1);
+            x[0] /= column[0];
+            small::axpy(-x[0], &column[1..], below);
+        }
+        for k in (0..n).rev() {
+            let column = &self.a[k * n + k..(k + 1) * n];
+            b[k] = (b[k] - small::dot(&column[1..], &b[k + 1..])) / column[0];
+        }
         Ok(())
     }
 }

@@ -79,6 +79,17 @@ impl RowRank {
 
     /// The rows that depend on others among the `eligible` ones (empty: all), ascending.
     pub fn find(&mut self, values: &[f64], eligible: &[bool]) -> Result<&[usize], LinearError> {
+        self.find_within(values, eligible, 1.0)
+    }
+
+    /// The same with the squared tolerance of large matrices times `loose`: beside a position in which more rows depend on each other, rounding makes
+    /// rows that do look as if they did not.
+    pub fn find_within(
+        &mut self,
+        values: &[f64],
+        eligible: &[bool],
+        loose: f64,
+    ) -> Result<&[usize], LinearError> {
         expect_len("matrix values", values.len(), self.entries.len())?;
         if !eligible.is_empty() {
             expect_len("eligible rows", eligible.len(), self.rows)?;
@@ -100,7 +111,8 @@ impl RowRank {
                 self.redundant.extend(qr.redundant().iter().map(|&i| index[i]));
             }
             Finder::Banded(gram) => {
-                gram.find(values, &self.entries, takes_part, &mut self.redundant)?;
+                let tolerance = GRAM_TOLERANCE * loose;
+                gram.find(values, &self.entries, takes_part, tolerance, &mut self.redundant)?;
             }
         }
         self.redundant.sort_unstable();
@@ -167,6 +179,7 @@ impl BandedGram {
         values: &[f64],
         entries: &[(usize, usize)],
         takes_part: impl Fn(usize) -> bool,
+        tolerance: f64,
         rows: &mut Vec<usize>,
     ) -> Result<(), LinearError> {
         self.factor.clear();
@@ -182,7 +195,7 @@ impl BandedGram {
             }
         }
         self.found.clear();
-        self.factor.factor_semidefinite(GRAM_TOLERANCE, &mut self.found)?;
+        self.factor.factor_semidefinite(tolerance, &mut self.found)?;
         rows.extend(self.found.iter().map(|&k| self.order[k]));
         Ok(())
     }

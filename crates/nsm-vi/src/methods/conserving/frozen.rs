@@ -14,13 +14,15 @@ use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
 const PATIENCE: usize = 20;
-/// Steps without another attempt after one that failed.
-const PAUSE: usize = 100;
+/// Steps without another attempt after one that failed: twice as many each time, from the first of these to the second. A loop that passes a singular
+/// position fails there and nowhere else; a stiff system fails always.
+const PAUSES: [usize; 2] = [4, 128];
 
 /// Workspace of the iteration.
 #[derive(Debug)]
 pub(super) struct Frozen {
     pause: usize,
+    next_pause: usize,
     rhs: Vec<f64>,
     b: Vec<f64>,
     dx: Vec<f64>,
@@ -33,6 +35,7 @@ impl Frozen {
     pub(super) fn new(n: usize, m: usize) -> Self {
         Self {
             pause: 0,
+            next_pause: PAUSES[0],
             rhs: vec![0.0; n],
             b: vec![0.0; m],
             dx: vec![0.0; n],
@@ -56,7 +59,8 @@ impl Frozen {
             self.pause -= 1;
             return None;
         }
-        self.pause = PAUSE;
+        self.pause = self.next_pause;
+        self.next_pause = (2 * self.next_pause).min(PAUSES[1]);
         let noise = 4.0 * f64::EPSILON * (1.0 + multipliers.len() as f64);
         let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
         for iteration in 1..=PATIENCE {
@@ -83,7 +87,7 @@ impl Frozen {
             let stalled = last >= 0.5 * before && last <= noise * scale;
             if last * observed.max(LUCK) <= LUCK * small || stalled {
                 equations.evaluate(start, x);
-                self.pause = 0;
+                (self.pause, self.next_pause) = (0, PAUSES[0]);
                 return Some((iteration, last / scale));
             }
             if last > 0.5 * before {

@@ -38,6 +38,9 @@ pub(crate) use thresholds::Thresholds;
 /// Instants at which one lossy contact may be hit in one step; then it comes to rest.
 const HITS: usize = 4;
 
+/// Halvings of a flight that has no solution.
+const HALVINGS: usize = 10;
+
 /// The shadow-consistent variational collision integrator.
 ///
 /// ```
@@ -98,7 +101,6 @@ impl Svci {
     /// # Errors
     /// Parameters out of range, coordinates without mass, gaps that depend on time explicitly.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<SvciStepper<'a>, SystemError> {
-        system.require_holonomic("svci")?;
         self.bind(system, true)
     }
 
@@ -281,11 +283,18 @@ impl SvciStepper<'_> {
             let closing = if let Some(contact) = self.touching_now() {
                 locate::Closing { contact, after: 0.0, forced: false }
             } else {
-                let hold = self.fly(rest)?;
-                match self.next_closing_or_capture(rest, hold)? {
+                let (piece, hold) = self.fly_or_part(rest)?;
+                match self.next_closing_or_capture(piece, hold)? {
                     Ending::Captured => continue,
+                    Ending::Free if piece < rest => {
+                        self.accept(self.here.t + piece);
+                        self.flow.kernel.lagrangian.accept(&self.here.q, self.here.t);
+                        rest -= piece;
+                        report.parts = report.parts.max(1) + 1;
+                        continue;
+                    }
                     Ending::Free => {
-                        self.accept(start);
+                        self.accept(start + self.h);
                         return Ok(());
                     }
                     Ending::Closing(closing) => {
@@ -397,9 +406,26 @@ impl SvciStepper<'_> {
         Ok(())
     }
 
-    /// The flight to `there` is the end of the step.
-    fn accept(&mut self, start: f64) {
-        self.book_captured(start + self.h);
+    /// Flies to the end of the step, or, where that flight has no solution, over half of the way to it, or a quarter.
+    fn fly_or_part(&mut self, rest: f64) -> Result<(f64, Hold), StepError> {
+        let mut outcome = self.fly(rest);
+        let mut piece = rest;
+        for _ in 0..HALVINGS {
+            match outcome {
+                Err(error) if error.is_unsolved() => {
+                    piece *= 0.5;
+                    // The first failure says most.
+                    outcome = self.fly(piece).map_err(|_| error);
+                }
+                _ => break,
+            }
+        }
+        Ok((piece, outcome?))
+    }
+
+    /// The flight to `there`, at `t`, is the end of the step or of a part of it.
+    fn accept(&mut self, t: f64) {
+        self.book_captured(t);
         std::mem::swap(&mut self.here, &mut self.there);
         std::mem::swap(&mut self.smooth, &mut self.next);
     }

@@ -2,10 +2,13 @@
 //!
 //! $$ M\dot v = -\nabla V + f + F^\top\mu + G^\top\lambda, \qquad F\dot v = -c_f, \qquad 0 \le \lambda \perp G\dot v + c_g \ge 0, $$
 //! $c$ what the rows' second derivatives by time are without accelerations. Equalities are solved with the contacts that are closed and at rest: the answer
-//! to each contact is one more solve, and what they carry a small complementarity problem. Of redundant equalities one
-//! independent set carries the load and the others have zero.
+//! to each contact is one more solve, and what they carry a small complementarity problem; contacts that rub: see `rubbing.rs`. Of redundant
+//! equalities one independent set carries the load and the others have zero.
+
+mod rubbing;
 
 use nsm_constraints::{Rows, Switching};
+use nsm_solvers::LinearError;
 use nsm_solvers::lcp::{Matrix, solve};
 
 use crate::{ConstrainedMass, State, System, SystemError};
@@ -13,6 +16,9 @@ use crate::{ConstrainedMass, State, System, SystemError};
 /// A contact is closed where its gap is below this share of the largest coordinate, and at rest where its rate is below this share
 /// of the largest velocity.
 const CLOSED: f64 = 1e-7;
+
+/// A contact that moves less than this share of what it would without equalities is held by these alone.
+const HELD: f64 = 1e-11;
 
 /// Solves for the forces of constraints.
 #[derive(Debug)]
@@ -28,8 +34,13 @@ pub struct Reactions<'a> {
     acceleration: Vec<f64>,
     forces: Vec<f64>,
     contacts: Vec<f64>,
+    /// Friction of every contact.
+    friction: Vec<f64>,
     redundant: bool,
 }
+
+/// The answer of a system to a push: accelerations and forces of the equalities.
+type Answer = (Vec<f64>, Vec<f64>);
 
 impl<'a> Reactions<'a> {
     /// Workspace for a system of constant mass whose constraints do not switch.
@@ -57,8 +68,22 @@ impl<'a> Reactions<'a> {
             acceleration: vec![0.0; system.dimension()],
             forces: vec![0.0; rows.len()],
             contacts: vec![0.0; gaps.len()],
+            friction: system.contact_laws().map(|law| law.friction).collect(),
             redundant: false,
         })
+    }
+
+    /// With this friction at all contacts but stops, in place of what the system says.
+    ///
+    /// # Errors
+    /// Friction at a gap without tangential velocities, or out of range.
+    pub fn with_friction(mut self, friction: f64) -> Result<Self, SystemError> {
+        let laws = self.system.frictional_laws(Some(friction), None)?;
+        self.friction.fill(0.0);
+        for (friction, law) in self.friction.iter_mut().zip(laws.iter().flatten()) {
+            *friction = law.friction;
+        }
+        Ok(self)
     }
 
     /// Solves at a state; whether it could be solved. Afterwards [`forces`](Self::forces), [`contacts`](Self::contacts)
@@ -116,8 +141,13 @@ impl<'a> Reactions<'a> {
             .ok()?;
         self.contacts.fill(0.0);
         let closed = self.closed(state);
-        if !closed.is_empty() {
-            gaps.curvatures(q, *t, v, &mut self.scratch, &mut self.gap_bend);
+        for &i in &closed {
+            self.gap_bend[i] = gaps.curvature(i, q, *t, v, &mut self.scratch);
+        }
+        let rubs = closed.iter().any(|&i| self.friction[i] > 0.0);
+        if rubs {
+            self.rub(state, &closed)?;
+        } else if !closed.is_empty() {
             self.press(&closed)?;
         }
         // The saddle point has the constraints on the other side of the equations.
@@ -145,25 +175,43 @@ impl<'a> Reactions<'a> {
 
     fn press(&mut self, closed: &[usize]) -> Option<()> {
         let gaps = self.system.inequalities();
-        let (n, m, k) = (self.acceleration.len(), self.forces.len(), closed.len());
-        let (zero, mut answers) = (vec![0.0; m], Vec::with_capacity(k));
-        let (mut matrix, mut free) = (vec![0.0; k * k], vec![0.0; k]);
-        for (b, &j) in closed.iter().enumerate() {
-            let (mut push, mut a, mut mu) = (vec![0.0; n], vec![0.0; n], vec![0.0; m]);
-            gaps.add_row(j, &self.gap_gradients, 1.0, &mut push);
-            self.saddle.solve(&push, &zero, &mut a, &mut mu).ok()?;
-            for (row, &i) in closed.iter().enumerate() {
-                matrix[row * k + b] = gaps.row_dot(i, &self.gap_gradients, &a);
+        let mut live = Vec::with_capacity(closed.len());
+        for &i in closed {
+            let mut push = vec![0.0; self.acceleration.len()];
+            gaps.add_row(i, &self.gap_gradients, 1.0, &mut push);
+            if let Some(answer) = self.answer(&push).ok()? {
+                live.push((i, answer));
             }
-            free[b] = gaps.row_dot(j, &self.gap_gradients, &self.acceleration) + self.gap_bend[j];
-            answers.push((a, mu));
+        }
+        let k = live.len();
+        let (mut matrix, mut free) = (vec![0.0; k * k], vec![0.0; k]);
+        for (row, &(i, _)) in live.iter().enumerate() {
+            for (column, (_, (a, _))) in live.iter().enumerate() {
+                matrix[row * k + column] = gaps.row_dot(i, &self.gap_gradients, a);
+            }
+            free[row] = gaps.row_dot(i, &self.gap_gradients, &self.acceleration) + self.gap_bend[i];
         }
         let solution = solve(Matrix::dense(k, &matrix).ok()?, &free).ok()?;
-        for ((&i, force), (a, mu)) in closed.iter().zip(&solution.z).zip(&answers) {
-            self.contacts[i] = *force;
-            self.acceleration.iter_mut().zip(a).for_each(|(x, a)| *x += force * a);
-            self.forces.iter_mut().zip(mu).for_each(|(x, mu)| *x += force * mu);
+        for ((i, answer), force) in live.iter().zip(&solution.z) {
+            self.contacts[*i] = *force;
+            self.add(*force, answer);
         }
         Some(())
+    }
+
+    /// What a push does; nothing if the equalities hold against it.
+    fn answer(&mut self, push: &[f64]) -> Result<Option<Answer>, LinearError> {
+        let (mut a, mut mu) = (vec![0.0; push.len()], vec![0.0; self.forces.len()]);
+        let none = vec![0.0; self.forces.len()];
+        self.system.mass().solve(push, &mut a);
+        let dot = |a: &[f64]| push.iter().zip(a).map(|(p, a)| p * a).sum::<f64>();
+        let alone = dot(&a);
+        self.saddle.solve(push, &none, &mut a, &mut mu)?;
+        Ok((dot(&a) > HELD * alone).then_some((a, mu)))
+    }
+
+    fn add(&mut self, force: f64, (a, mu): &Answer) {
+        self.acceleration.iter_mut().zip(a).for_each(|(x, a)| *x += force * a);
+        self.forces.iter_mut().zip(mu).for_each(|(x, mu)| *x += force * mu);
     }
 }

@@ -1,0 +1,203 @@
+//! What contacts that rub carry at an instant.
+//!
+//! A contact that slips has its friction against its velocity, $f_T = -\mu\lambda\\,u_T/\lvert u_T\rvert$; one that sticks has whatever keeps it from slipping, within
+//! $\lvert f_T\rvert \le \mu\lambda$: Coulomb's law for accelerations, $\dot u = W r + b$. Contacts that slip enter $b$ with the $\lambda$ of the round before
+//! (fixed point), so that only those that stick rub in the friction problem of a round.
+
+use nsm_constraints::Tangent;
+use nsm_solvers::LinearError;
+use nsm_solvers::friction::{FrictionOptions, FrictionProblem, FrictionSolver};
+
+use super::{Answer, CLOSED, Reactions};
+use crate::State;
+
+/// Rounds for the pressure on contacts that slip.
+const ROUNDS: usize = 200;
+
+/// The velocity is followed for this share of the coordinates to see how a tangential velocity changes.
+const AHEAD: f64 = 1e-5;
+
+/// A closed contact, with its answers along normal and tangents.
+struct Touch {
+    contact: usize,
+    /// Coefficients of its tangential velocities, direction after direction.
+    tangents: Vec<f64>,
+    answers: [Option<Answer>; 3],
+    /// Where it slips to, if it does.
+    slip: Option<[f64; 2]>,
+}
+
+impl Reactions<'_> {
+    /// Finds the forces of closed contacts of which some rub.
+    pub(super) fn rub(&mut self, state: &State, closed: &[usize]) -> Option<()> {
+        let mut touches = Vec::with_capacity(closed.len());
+        for &contact in closed {
+            touches.extend(self.touch(state, contact).ok()?);
+        }
+        let n = touches.len();
+        let (w, mut free) = (self.between(&touches), vec![0.0; 3 * n]);
+        let mut friction = vec![0.0; n];
+        for (slot, touch) in touches.iter().enumerate() {
+            let i = touch.contact;
+            let accelerations = self.seen(touch, &self.acceleration);
+            free[3 * slot] = accelerations[0] + self.gap_bend[i];
+            if touch.slip.is_none() && self.friction[i] > 0.0 {
+                friction[slot] = self.friction[i];
+                let turning = self.turning(state, i);
+                free[3 * slot + 1] = accelerations[1] + turning[0];
+                free[3 * slot + 2] = accelerations[2] + turning[1];
+            }
+        }
+        let forces = self.settle(&touches, &w, &free, &friction)?;
+        for (touch, force) in touches.iter().zip(forces.chunks_exact(3)) {
+            self.contacts[touch.contact] = force[0];
+            for (force, answer) in force.iter().zip(&touch.answers) {
+                if let Some(answer) = answer {
+                    self.add(*force, answer);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Rounds to the pressure on contacts that slip; the forces of all, normal and tangential.
+    fn settle(
+        &self,
+        touches: &[Touch],
+        w: &[f64],
+        free: &[f64],
+        friction: &[f64],
+    ) -> Option<Vec<f64>> {
+        let rows = free.len();
+        let (mut forces, mut last) = (vec![0.0; rows], vec![0.0; rows]);
+        let mut slipping = vec![0.0; rows];
+        let mut solver = FrictionSolver::default();
+        let options = FrictionOptions { tolerance: 1e-13, ..FrictionOptions::default() };
+        for _ in 0..ROUNDS {
+            for (slot, touch) in touches.iter().enumerate() {
+                if let Some(slip) = touch.slip {
+                    let pull = self.friction[touch.contact] * forces[3 * slot];
+                    slipping[3 * slot + 1] = -pull * slip[0];
+                    slipping[3 * slot + 2] = -pull * slip[1];
+                }
+            }
+            let mut b = free.to_vec();
+            for (b, row) in b.iter_mut().zip(w.chunks_exact(rows)) {
+                *b += row.iter().zip(&slipping).map(|(w, f)| w * f).sum::<f64>();
+            }
+            // Tangents that slip stand apart: their forces are given.
+            for (slot, touch) in touches.iter().enumerate() {
+                if touch.slip.is_some() {
+                    b[3 * slot + 1..3 * slot + 3].fill(0.0);
+                }
+            }
+            let problem = FrictionProblem::dense(w, &b, friction).ok()?;
+            let _ = solver.solve(&problem, &mut forces, &options).ok()?;
+            let size = forces.iter().fold(0.0_f64, |a, f| a.max(f.abs()));
+            let change = forces.iter().zip(&last).fold(0.0_f64, |a, (f, g)| a.max((f - g).abs()));
+            last.copy_from_slice(&forces);
+            if change <= 1e-10 * size {
+                forces.iter_mut().zip(&slipping).for_each(|(f, s)| *f += s);
+                return Some(forces);
+            }
+        }
+        None
+    }
+
+    /// A closed contact; none if the equalities hold it by themselves.
+    fn touch(&mut self, state: &State, contact: usize) -> Result<Option<Touch>, LinearError> {
+        let system = self.system;
+        let mut push = vec![0.0; self.acceleration.len()];
+        system.inequalities().add_row(contact, &self.gap_gradients, 1.0, &mut push);
+        let Some(normal) = self.answer(&push)? else { return Ok(None) };
+        let answers = [Some(normal), None, None];
+        let mut touch = Touch { contact, tangents: Vec::new(), answers, slip: None };
+        if let Some(tangent) =
+            system.tangents().of(contact).filter(|_| self.friction[contact] > 0.0)
+        {
+            touch.tangents = coefficients(tangent, &state.q, state.t);
+            let columns = tangent.coordinates();
+            for (row, answer) in
+                touch.tangents.chunks_exact(columns.len()).zip(&mut touch.answers[1..])
+            {
+                let mut push = vec![0.0; self.acceleration.len()];
+                columns.iter().zip(row).for_each(|(&c, x)| push[c] += x);
+                *answer = self.answer(&push)?;
+            }
+            let [_, a, b] = self.seen(&touch, &state.v);
+            let largest = |x: &[f64]| x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+            let speed = a.hypot(b);
+            if speed > CLOSED * largest(&state.v).max(largest(&self.acceleration)) {
+                touch.slip = Some([a / speed, b / speed]);
+            }
+        }
+        Ok(Some(touch))
+    }
+
+    /// $W$: how each row answers to each, row-major.
+    fn between(&self, touches: &[Touch]) -> Vec<f64> {
+        let rows = 3 * touches.len();
+        let mut w = vec![0.0; rows * rows];
+        for (column, answer) in touches.iter().flat_map(|t| &t.answers).enumerate() {
+            let Some((a, _)) = answer else { continue };
+            for (slot, touch) in touches.iter().enumerate() {
+                for (k, x) in self.seen(touch, a).iter().enumerate() {
+                    if touch.answers[k].is_some() {
+                        w[(3 * slot + k) * rows + column] = *x;
+                    }
+                }
+            }
+        }
+        w
+    }
+
+    /// Normal and tangential parts of a velocity or an acceleration at a contact.
+    fn seen(&self, touch: &Touch, v: &[f64]) -> [f64; 3] {
+        let normal = self.system.inequalities().row_dot(touch.contact, &self.gap_gradients, v);
+        let tangent = self.system.tangents().of(touch.contact);
+        let [a, b] = tangent.map_or([0.0; 2], |tangent| along(tangent, &touch.tangents, v));
+        [normal, a, b]
+    }
+
+    /// How the tangential velocity of a contact that sticks changes without accelerations: by a difference along the motion, in the frame of
+    /// the instant.
+    fn turning(&self, state: &State, contact: usize) -> [f64; 2] {
+        let State { t, q, v, .. } = state;
+        let largest = |x: &[f64]| x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        let (size, speed) = (largest(q), largest(v));
+        let Some(tangent) = self.system.tangents().of(contact).filter(|_| speed > 0.0) else {
+            return [0.0; 2];
+        };
+        let ahead = AHEAD * size / speed;
+        let now = tangent.frame(q, *t);
+        let after = |tau: f64| {
+            let there: Vec<f64> = q.iter().zip(v).map(|(q, v)| q + tau * v).collect();
+            let [a, b] = along(tangent, &coefficients(tangent, &there, t + tau), v);
+            let (Some([_, first, second]), Some(turned)) = (now, tangent.frame(&there, t + tau))
+            else {
+                return [a, b];
+            };
+            let dot = |x: [f64; 3], y: [f64; 3]| x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+            [first, second].map(|axis| a * dot(turned[1], axis) + b * dot(turned[2], axis))
+        };
+        let (plus, minus) = (after(ahead), after(-ahead));
+        [0, 1].map(|k| (plus[k] - minus[k]) / (2.0 * ahead))
+    }
+}
+
+fn coefficients(tangent: &dyn Tangent, q: &[f64], t: f64) -> Vec<f64> {
+    let mut rows = vec![0.0; tangent.directions() * tangent.coordinates().len()];
+    tangent.coefficients(q, t, &mut rows);
+    rows
+}
+
+/// Tangential velocities from coefficients; zero along directions that there are not.
+fn along(tangent: &dyn Tangent, coefficients: &[f64], v: &[f64]) -> [f64; 2] {
+    let columns = tangent.coordinates();
+    let mut rows = coefficients.chunks_exact(columns.len().max(1));
+    let mut next = || {
+        let row = rows.next().unwrap_or(&[]);
+        columns.iter().zip(row).map(|(&c, x)| x * v[c]).sum::<f64>()
+    };
+    [next(), next()]
+}
