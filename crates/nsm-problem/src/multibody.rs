@@ -106,6 +106,12 @@ pub(crate) fn read_mechanism(
     let limits: Vec<&str> = mechanism.limits().map(|(name, _)| limited(name)).collect();
     let touch = contacts.of_bodies(&limits) || !planes.is_empty();
     let touching: &[(NodeId, Shape)] = if touch { &shapes } else { &[] };
+    if !touch && let Some([a, b]) = strangers(&mechanism, &shapes) {
+        let what = format!(
+            "shapes are drawn and do not touch (`{a}` and `{b}`, for one): `restitution = 1` at the top of the file, or another value, lets all bodies touch that no joint connects"
+        );
+        reader.note("body", &what);
+    }
     let system = with_contacts(system, &mechanism, touching, &planes, &contacts)
         .map_err(|e| place.system(&e))?;
     system.frictional_laws(None, None).map_err(|e| reader.place_of("friction").system(&e))?;
@@ -181,6 +187,19 @@ fn with_contacts(
 /// The joint or rope to which a limit belongs: `knee` of `knee: upper`.
 fn limited(name: &str) -> &str {
     name.split_once(": ").map_or(name, |(joint, _)| joint)
+}
+
+/// Two bodies with shapes that no joint connects.
+fn strangers(mechanism: &Mechanism, shapes: &[(NodeId, Shape)]) -> Option<[String; 2]> {
+    let name = |node: NodeId| mechanism.nodes().find(|(_, n)| *n == node).map(|(name, _)| name);
+    for (k, (node, _)) in shapes.iter().enumerate() {
+        for (other, _) in &shapes[..k] {
+            if !joined(mechanism, *node, *other) {
+                return Some([name(*other)?.to_owned(), name(*node)?.to_owned()]);
+            }
+        }
+    }
+    None
 }
 
 /// Whether a joint connects two nodes.
@@ -326,6 +345,11 @@ fn read_body(
 ) -> Result<(NodeId, Option<Shape>, Option<Given>), ProblemError> {
     let name = name_of(reader, "body", index)?;
     own.read_own(reader, &name)?;
+    if reader.flag("fixed")?.unwrap_or(false) {
+        return Err(reader.place_of("fixed").error(format!(
+            "beside joints a body has a mass and stands still by `[[joint]]` with `type = \"fixed\"` and `bodies = [\"ground\", \"{name}\"]`; `fixed = true` is for free bodies"
+        )));
+    }
     let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
     let shape = reader.table("shape")?.map(|table| read_shape(&table)).transpose()?;
     let inertia = match (read_euler(reader)?, read_inertia(reader)?, &shape) {

@@ -6,7 +6,7 @@ mod mechanisms;
 
 use common::message;
 use mechanisms::{judged, number, run};
-use nsm_problem::Problem;
+use nsm_problem::{Problem, Watch};
 
 /// Largest distance of the positions of bodies at the end of two runs.
 fn apart(problem: &str, bodies: &[&str], methods: [&str; 2]) -> f64 {
@@ -198,4 +198,24 @@ fn the_method_that_holds_walls_beside_edges_is_named() {
         };
         assert!(found.contains("svci"), "{method}: {found}");
     }
+}
+
+/// Shapes of a mechanism touch where a file speaks of contacts; where it does not, that is said.
+#[test]
+fn shapes_that_are_only_drawn_are_noted() {
+    let text = "gravity = [0, 0, -9.81]\n\
+        [[body]]\nname = \"wall\"\nmass = 1\nshape = { box = [1, 1, 1] }\nposition = [0, 0, 0]\n\
+        [[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = 0.1 }\nposition = [0, 0, 2]\n\
+        [[joint]]\ntype = \"fixed\"\nbodies = [\"ground\", \"wall\"]\nat = [0, 0, 0]\n\
+        [[joint]]\ntype = \"prismatic\"\nbodies = [\"ground\", \"ball\"]\nat = [0, 0, 2]\naxis = [0, 0, 1]\n\
+        [[run]]\nstep = 0.01\nend = 1\n";
+    let drawn = Problem::parse(text).unwrap();
+    assert!(drawn.notes.iter().any(|n| n.contains("`wall` and `ball`")), "{:?}", drawn.notes);
+    let touching = Problem::parse(&format!("restitution = 0\n{text}")).unwrap();
+    assert!(touching.notes.is_empty(), "{:?}", touching.notes);
+    let result = touching.execute(&touching.runs[0], None, Watch::default()).unwrap();
+    let end = result.end.bodies.as_ref().unwrap().get("ball").unwrap().position;
+    assert!((end[2] - 0.6).abs() < 1e-12, "{end:?}");
+    let still = text.replace("name = \"wall\"\nmass = 1", "name = \"wall\"\nfixed = true");
+    assert!(Problem::parse(&still).unwrap_err().to_string().contains("type = \"fixed\""));
 }
