@@ -9,6 +9,7 @@
 //! solves a Schur complement of the closed contacts and equalities. Redundant contacts make it
 //! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
 
+mod crowd;
 mod verdict;
 
 use nsm_constraints::Rows;
@@ -24,7 +25,7 @@ use crate::shared::gradients::Gradients;
 use crate::shared::held::Held;
 use crate::shared::inertia::Inertia;
 use crate::shared::lagrangian::DiscreteLagrangian;
-use crate::shared::saddle::{MANY, Saddle};
+use crate::shared::saddle::{MANY, Saddle, pays};
 use nsm_solvers::newton::CONTRACTS;
 
 pub(crate) use verdict::{HELD, all_finite, largest};
@@ -74,6 +75,9 @@ pub(crate) struct PositionUpdate<'a> {
     /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
     held: Vec<bool>,
+    /// Impulses to begin with in a crowd, those of the last update or better ones; whether they serve for this one.
+    guess: Vec<f64>,
+    pub(crate) guessed: bool,
     /// Whether the matrix of the last iteration was made in it.
     fresh: bool,
     /// Equalities that do not depend on others at the start, and the rows of the complement: they, then
@@ -98,7 +102,7 @@ impl<'a> PositionUpdate<'a> {
         let m = (equal + unequal).min(MANY);
         let inertia = Inertia::new(lagrangian)?;
         let singular = !system.mass().massless().is_empty();
-        let many = singular || equal + unequal >= MANY;
+        let many = singular || pays(system, equal + unequal);
         Ok(Self {
             system,
             tolerances,
@@ -120,6 +124,8 @@ impl<'a> PositionUpdate<'a> {
             weight: vec![0.0; unequal],
             closed: Vec::with_capacity(unequal),
             held: vec![false; unequal],
+            guess: vec![0.0; unequal],
+            guessed: false,
             fresh: true,
             independent: vec![true; equal],
             kept: Vec::with_capacity(equal + unequal),
@@ -168,10 +174,15 @@ impl<'a> PositionUpdate<'a> {
             gaps.gradient(i, q, t, &mut self.start.g);
         }
         self.close_all(h, smooth);
+        let guessed = std::mem::take(&mut self.guessed) && self.is_crowd();
+        if guessed {
+            self.close_loaded(smooth);
+        }
         let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
         self.fresh = true;
         let mut size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
-        for iteration in 1..=self.tolerances.iterations {
+        let most = if guessed { crowd::PATIENCE } else { self.tolerances.iterations };
+        for iteration in 1..=most {
             let settled = self.choose_closed(gaps, (q, t + h), smooth, iteration);
             let scale = size.max(norm_inf(&self.x));
             let ends = iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale);
@@ -179,6 +190,9 @@ impl<'a> PositionUpdate<'a> {
                 self.residual = last / scale;
                 self.check_held(t, iteration - 1, scale)?;
                 self.gather_impulse(smooth);
+                if guessed {
+                    smooth.iter().for_each(|&i| self.guess[i] = self.lambda[i]);
+                }
                 return self.check_finite(t).map(|()| iteration - 1);
             }
             lagrangian.slopes_left(q, &self.x, t, h);
@@ -189,7 +203,8 @@ impl<'a> PositionUpdate<'a> {
                 size = size.max(h * norm_inf(&self.scratch));
             }
             // Contacts change the matrix, and so does a step that it shrinks too little.
-            self.fresh = iteration < 2 || !smooth.is_empty() || last > CONTRACTS * before;
+            let changes = !smooth.is_empty() && !(settled && self.is_crowd());
+            self.fresh = iteration < 2 || changes || last > CONTRACTS * before;
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
             before = if settled { last } else { f64::INFINITY };
@@ -211,7 +226,7 @@ impl<'a> PositionUpdate<'a> {
         Err(StepError::NotConverged {
             t,
             what: "the position update",
-            iterations: self.tolerances.iterations,
+            iterations: most,
             residual: last,
             culprit: culprit.to_owned(),
         })
@@ -316,7 +331,8 @@ impl<'a> PositionUpdate<'a> {
             return true;
         }
         // Round-off must not reopen a contact that carries nothing, nor close one that touches.
-        let noise = 4.0 * f64::EPSILON * (1.0 + norm_inf(&self.x));
+        let digits = if self.is_crowd() { 64.0 } else { 4.0 };
+        let noise = digits * f64::EPSILON * (1.0 + norm_inf(&self.x));
         let mut changed = false;
         for &i in smooth {
             self.g[i] = gaps.value(i, &self.x, t);
@@ -359,12 +375,16 @@ impl<'a> PositionUpdate<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<(), LinearError> {
-        if self.singular || self.nu.len() + self.closed.len() >= MANY {
+        let many = self.nu.len() + self.closed.len() >= MANY;
+        if self.saddle.is_some() && (self.singular || many) {
             match self.saddle_step(lagrangian, gaps, (q, t), h, smooth) {
                 Err(LinearError::Singular { .. } | LinearError::Inaccurate { .. })
                     if !self.singular => {}
                 outcome => return outcome,
             }
+        }
+        if self.is_crowd() {
+            return self.crowd_step(gaps, t + h, h, smooth);
         }
         self.fresh = true;
         self.inertia.factorise(lagrangian, q, t, h)?;
