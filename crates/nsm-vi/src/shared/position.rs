@@ -26,7 +26,6 @@ use crate::shared::held::Held;
 use crate::shared::inertia::Inertia;
 use crate::shared::lagrangian::DiscreteLagrangian;
 use crate::shared::saddle::{MANY, Saddle, pays};
-use nsm_solvers::newton::CONTRACTS;
 
 pub(crate) use verdict::{HELD, all_finite, largest};
 
@@ -178,16 +177,15 @@ impl<'a> PositionUpdate<'a> {
         if guessed {
             self.close_loaded(smooth);
         }
-        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        let mut course = self.tolerances.chord();
         self.fresh = true;
         let mut size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         let most = if guessed { crowd::PATIENCE } else { self.tolerances.iterations };
         for iteration in 1..=most {
             let settled = self.choose_closed(gaps, (q, t + h), smooth, iteration);
             let scale = size.max(norm_inf(&self.x));
-            let ends = iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale);
-            if settled && ends {
-                self.residual = last / scale;
+            if settled && course.ends(scale) {
+                self.residual = course.last() / scale;
                 self.check_held(t, iteration - 1, scale)?;
                 self.gather_impulse(smooth);
                 if guessed {
@@ -204,15 +202,20 @@ impl<'a> PositionUpdate<'a> {
             }
             // Contacts change the matrix, and so does a step that it shrinks too little.
             let changes = !smooth.is_empty() && !(settled && self.is_crowd());
-            self.fresh = iteration < 2 || changes || last > CONTRACTS * before;
+            self.fresh = course.wants_matrix() || changes;
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
-            before = if settled { last } else { f64::INFINITY };
-            last = norm_inf(&self.step);
+            if self.fresh {
+                course.renew();
+            }
+            if !settled {
+                course.forget();
+            }
+            course.stepped(norm_inf(&self.step));
             for (x, d) in self.x.iter_mut().zip(&self.step) {
                 *x += d;
             }
-            if !last.is_finite() {
+            if !course.last().is_finite() {
                 self.check_finite(t)?;
             }
         }
@@ -227,7 +230,7 @@ impl<'a> PositionUpdate<'a> {
             t,
             what: "the position update",
             iterations: most,
-            residual: last,
+            residual: course.last(),
             culprit: culprit.to_owned(),
         })
     }
