@@ -49,6 +49,18 @@ impl Index {
     }
 }
 
+/// The step in the words of an error: where constraints stand on position level, nothing but $\rho_\infty$ damps errors of their multipliers, and
+/// with little of it they grow in whatever turns fast until no step is solved any more.
+fn step_with(index: Index, c: &Coefficients) -> &'static str {
+    // α_f = ρ / (ρ + 1).
+    const WEAK: f64 = 0.8;
+    if index == Index::Three && c.alpha_f > WEAK / (WEAK + 1.0) {
+        "the generalized-α step (on position level a `rho` above 0.8 lets multipliers grow: try 0.7)"
+    } else {
+        "the generalized-α step"
+    }
+}
+
 /// A point of a generalized-α solution.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
@@ -205,7 +217,7 @@ impl<'a> Implicit<'a> {
             if iterations == self.newton.iterations || last.is_nan() {
                 return Err(StepError::NotConverged {
                     t: from.t,
-                    what: "the generalized-α step",
+                    what: step_with(index, c),
                     iterations,
                     residual: last / scale,
                     culprit: self.worst(n, m, rows),
