@@ -27,6 +27,7 @@ use crate::shared::inertia::Inertia;
 use crate::shared::lagrangian::DiscreteLagrangian;
 use crate::shared::saddle::{MANY, Saddle, pays};
 
+pub(crate) use crowd::Begin;
 pub(crate) use verdict::{HELD, all_finite, largest};
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
@@ -74,9 +75,9 @@ pub(crate) struct PositionUpdate<'a> {
     /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
     held: Vec<bool>,
-    /// Impulses to begin with in a crowd, those of the last update or better ones; whether they serve for this one.
+    /// Impulses to begin with in a crowd, those of the last update or better ones; whether they serve for the next.
     guess: Vec<f64>,
-    pub(crate) guessed: bool,
+    pub(crate) begin: Begin,
     /// Whether the matrix of the last iteration was made in it.
     fresh: bool,
     /// Equalities that do not depend on others at the start, and the rows of the complement: they, then
@@ -124,7 +125,7 @@ impl<'a> PositionUpdate<'a> {
             closed: Vec::with_capacity(unequal),
             held: vec![false; unequal],
             guess: vec![0.0; unequal],
-            guessed: false,
+            begin: Begin::AllClosed,
             fresh: true,
             independent: vec![true; equal],
             kept: Vec::with_capacity(equal + unequal),
@@ -173,7 +174,7 @@ impl<'a> PositionUpdate<'a> {
             gaps.gradient(i, q, t, &mut self.start.g);
         }
         self.close_all(h, smooth);
-        let guessed = std::mem::take(&mut self.guessed) && self.is_crowd();
+        let guessed = std::mem::take(&mut self.begin) == Begin::Guess && self.is_crowd();
         if guessed {
             self.close_loaded(smooth);
         }
@@ -189,7 +190,9 @@ impl<'a> PositionUpdate<'a> {
                 self.check_held(t, iteration - 1, scale)?;
                 self.gather_impulse(smooth);
                 if guessed {
-                    smooth.iter().for_each(|&i| self.guess[i] = self.lambda[i]);
+                    for &i in smooth {
+                        self.guess[i] = self.lambda[i];
+                    }
                 }
                 return self.check_finite(t).map(|()| iteration - 1);
             }
@@ -201,7 +204,7 @@ impl<'a> PositionUpdate<'a> {
                 size = size.max(h * norm_inf(&self.scratch));
             }
             // Contacts change the matrix, and so does a step that it shrinks too little.
-            let changes = !smooth.is_empty() && !(settled && self.is_crowd());
+            let changes = !(smooth.is_empty() || settled && self.is_crowd());
             self.fresh = course.wants_matrix() || changes;
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;

@@ -18,7 +18,7 @@ use super::friction::Friction;
 use super::point::Point;
 use super::thresholds::Thresholds;
 use crate::shared::kernel::Kernel;
-use crate::shared::position::Hold;
+use crate::shared::position::{Begin, Hold};
 use crate::{Quadrature, Tolerances};
 
 /// Rounds of stage 1 where contacts are redundant; the last ones may stop at less.
@@ -300,7 +300,7 @@ impl<'a> Flow<'a> {
         tau: f64,
         held: &[usize],
     ) -> Result<bool, StepError> {
-        self.kernel.position.guessed = true;
+        self.kernel.position.begin = Begin::Guess;
         match self.kernel.advance_position(from, tau, held) {
             Ok(iterations) => self.iterations += iterations,
             Err(StepError::NotConverged { .. } | StepError::Singular { .. }) => return Ok(false),

@@ -17,6 +17,16 @@ const PROXIMAL: f64 = 1e-6;
 /// Iterations from a guess, which is close or of no use.
 pub(super) const PATIENCE: usize = 8;
 
+/// With which contacts of a crowd an update begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// All of the smooth set.
+    #[default]
+    AllClosed,
+    /// Those that carry something in the guess.
+    Guess,
+}
+
 impl PositionUpdate<'_> {
     /// Whether these contacts, all closed, would be solved here.
     pub(crate) fn is_crowded(&self, contacts: &[usize]) -> bool {
