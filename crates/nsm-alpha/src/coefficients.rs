@@ -6,6 +6,7 @@
 //! $$ (1 - \alpha_m)\\,a_{n+1} + \alpha_m a_n = (1 - \alpha_f)\\,\dot v_{n+1} + \alpha_f \dot v_n . $$
 
 use nsm_model::SystemError;
+use nsm_solvers::newton::{Course, Matrices};
 
 /// Coefficients of the difference formulae (59)–(61).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +85,11 @@ impl Default for NewtonOptions {
 }
 
 impl NewtonOptions {
+    /// The course of an iteration under these options.
+    pub(crate) fn course(&self, matrices: Matrices) -> Course {
+        Course::new(self.tolerance, matrices)
+    }
+
     pub(crate) fn check(&self) -> Result<(), SystemError> {
         if self.tolerance.is_finite() && self.tolerance > 0.0 {
             return Ok(());

@@ -15,7 +15,7 @@
 
 use nsm_model::{StepError, System, SystemError};
 use nsm_solvers::LinearError;
-use nsm_solvers::newton::{CONTRACTS, ends};
+use nsm_solvers::newton::Matrices;
 use nsm_solvers::small::norm_inf;
 
 use crate::bilateral::Bilateral;
@@ -46,6 +46,18 @@ impl Index {
             Self::Three => 0.7,
             Self::Two | Self::One => 0.98,
         }
+    }
+}
+
+/// The step in the words of an error: where constraints stand on position level, nothing but $\rho_\infty$ damps errors of their multipliers, and
+/// with little of it they grow in whatever turns fast until no step is solved any more.
+fn step_with(index: Index, c: &Coefficients) -> &'static str {
+    // α_f = ρ / (ρ + 1).
+    const WEAK: f64 = 0.8;
+    if index == Index::Three && c.alpha_f > WEAK / (WEAK + 1.0) {
+        "the generalized-α step (on position level a `rho` above 0.8 lets multipliers grow: try 0.7)"
+    } else {
+        "the generalized-α step"
     }
 }
 
@@ -157,7 +169,9 @@ impl<'a> Implicit<'a> {
             Index::One => (h * h / ratio_a, h * ratio_v / ratio_a, 1.0, 1.0),
         };
         let w = s / self.scale;
-        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        // A factorisation costs many solves where the unknowns are many.
+        let sparse = self.saddle.is_sparse();
+        let mut course = self.newton.course(if sparse { Matrices::Chord } else { Matrices::Full });
         let mut iterations = 0;
         let residual = loop {
             self.residual(index, rows, intermediate);
@@ -169,14 +183,11 @@ impl<'a> Implicit<'a> {
                 });
             }
             iterations += 1;
-            // A factorisation costs many solves where the unknowns are many.
-            let fresh = iterations == 1 || !self.saddle.is_sparse() || last > CONTRACTS * before;
-            if fresh
+            if course.wants_matrix()
                 && let Err(error) = self.assemble(index, (c_q, c_v, c_a), w, rows, intermediate)
             {
                 return Err(self.singular(error, from.t, rows));
             }
-            before = last;
             let (r, g) = self.saddle.rhs();
             for i in 0..n {
                 r[i] = -w * (self.inertia[i] + self.reaction[i] - self.force[i]);
@@ -189,7 +200,7 @@ impl<'a> Implicit<'a> {
             }
             let (x, mu) = self.saddle.rhs();
             let end = &mut self.end;
-            last = norm_inf(x) * c_q.max(h * c_v);
+            course.stepped(norm_inf(x) * c_q.max(h * c_v));
             for i in 0..n {
                 end.q[i] += c_q * x[i];
                 end.v[i] += c_v * x[i];
@@ -199,13 +210,14 @@ impl<'a> Implicit<'a> {
                 self.multipliers[i] += mu[i] / w;
             }
             let scale = norm_inf(&end.q).max(h * norm_inf(&end.v)).max(f64::MIN_POSITIVE);
-            if ends(self.newton.tolerance, fresh, before, last, scale) {
+            let last = course.last();
+            if course.ends(scale) {
                 break last / scale;
             }
             if iterations == self.newton.iterations || last.is_nan() {
                 return Err(StepError::NotConverged {
                     t: from.t,
-                    what: "the generalized-α step",
+                    what: step_with(index, c),
                     iterations,
                     residual: last / scale,
                     culprit: self.worst(n, m, rows),

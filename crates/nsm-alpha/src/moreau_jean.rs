@@ -11,7 +11,7 @@ use nsm_model::{
     Clock, Events, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,
     check_start,
 };
-use nsm_solvers::newton::is_converged;
+use nsm_solvers::newton::Matrices;
 use nsm_solvers::small::norm_inf;
 
 use crate::bilateral::Bilateral;
@@ -146,7 +146,7 @@ impl MoreauJeanStepper<'_> {
         let (t, end) = (state.t, self.clock.end(state.t));
         let w = 1.0 / self.solver.scale;
         let mut report = StepReport::default();
-        let mut before = f64::INFINITY;
+        let mut course = self.method.newton.course(Matrices::Full);
         loop {
             for i in 0..n {
                 self.q[i] = state.q[i] + h * (theta * self.v[i] + (1.0 - theta) * state.v[i]);
@@ -205,11 +205,10 @@ impl MoreauJeanStepper<'_> {
             self.v.copy_from_slice(&self.free);
             let scale = norm_inf(&self.q).max(h * norm_inf(&self.v)).max(f64::MIN_POSITIVE);
             report.residual = change / scale;
-            let tolerance = self.method.newton.tolerance;
-            if is_converged(tolerance, before, change, scale) || self.is_linear() {
+            course.stepped(change);
+            if course.ends(scale) || self.is_linear() {
                 return Ok(report);
             }
-            before = change;
             if report.iterations == self.method.newton.iterations {
                 return Err(StepError::NotConverged {
                     t,

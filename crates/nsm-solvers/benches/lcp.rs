@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use families::{Contacts, DenseProblem, chain, pile, psd, rng, spd, stack};
-use nsm_solvers::lcp::{LcpWorkspace, Matrix, Method};
+use nsm_solvers::lcp::{LcpWorkspace, Matrix, Method, solve};
 use nsm_solvers::least_squares::{FactoredNnls, Factors, GramNnls, TridiagonalNnls, Weight};
 
 struct Case {
@@ -124,6 +124,45 @@ fn families(c: &mut Criterion) {
     run(c, "pile", 1000, 2, &[INTERIOR, ACTIVE], |seed| contacts(pile(1000, seed)));
 }
 
+/// A problem that is solved once: memory and all are new in every call.
+fn first_call(c: &mut Criterion) {
+    let mut group = c.benchmark_group("first call");
+    group.measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(200));
+    let mut cases: Vec<(&str, usize, Vec<DenseProblem>)> = vec![
+        ("spd", 10, (0..10).map(|seed| spd(10, seed)).collect()),
+        ("spd", 50, (0..10).map(|seed| spd(50, seed)).collect()),
+        ("pile", 50, (0..10).map(|seed| pile(50, seed).dense()).collect()),
+    ];
+    match external("lcp_tobenna") {
+        Some(problem) => cases.push(("tobenna", problem.n, vec![problem])),
+        None => eprintln!("SKIPPED: ../shared/data/lcp is absent, tobenna did not run"),
+    }
+    for (name, n, problems) in cases {
+        let mut turn = 0;
+        group.bench_function(format!("{name} {n}"), |b| {
+            b.iter(|| {
+                turn = (turn + 1) % problems.len();
+                let p = &problems[turn];
+                let matrix = Matrix::dense(n, &p.m).expect("square");
+                black_box(solve(matrix, &p.q).expect("solvable").report.residual)
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A problem of the Siconos suite: order and shape in six integers, the columns, $q$.
+fn external(name: &str) -> Option<DenseProblem> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/lcp");
+    let text = std::fs::read_to_string(format!("{folder}/{name}.dat")).ok()?;
+    let n: usize = text.split_whitespace().next()?.parse().ok()?;
+    let mut numbers = text.split_whitespace().skip(6).map_while(|t| t.parse::<f64>().ok());
+    let columns: Vec<f64> = numbers.by_ref().take(n * n).collect();
+    let q: Vec<f64> = numbers.take(n).collect();
+    let m = (0..n * n).map(|k| columns[k % n * n + k / n]).collect();
+    (q.len() == n).then_some(DenseProblem { n, m, q })
+}
+
 fn kernels(c: &mut Criterion) {
     let mut group = c.benchmark_group("contact kernels");
     group.measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(200));
@@ -186,5 +225,5 @@ fn kernels(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, families, kernels);
+criterion_group!(benches, families, first_call, kernels);
 criterion_main!(benches);

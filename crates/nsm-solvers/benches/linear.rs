@@ -11,7 +11,6 @@ use common::{gram, normal, rng};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use nsm_solvers::dense::{DenseCholesky, DenseLu};
 use nsm_solvers::kkt::{Kkt, KktPath, KktPattern};
-use nsm_solvers::ncp::{Complementarity, Derivatives, NcpOptions, SemismoothNewton};
 use nsm_solvers::roots::{Bracket, RootOptions, chandrupatla, newton};
 use nsm_solvers::small::{self, cholesky, lu, qr::PivotedQr};
 use nsm_solvers::{LinearSystem, Method, Structure};
@@ -158,51 +157,6 @@ fn pendulum_chains(c: &mut Criterion) {
     group.finish();
 }
 
-/// Beads on a line under gravity onto a floor, each above the one before.
-struct Beads(usize);
-
-impl Complementarity for Beads {
-    fn residual(&mut self, x: &[f64], lambda: &[f64], force: &mut [f64], gap: &mut [f64]) {
-        for i in 0..self.0 {
-            let above = if i + 1 < self.0 { lambda[i + 1] } else { 0.0 };
-            force[i] = x[i] + 0.1 * (i + 1) as f64 - lambda[i] + above;
-            gap[i] = x[i] - if i > 0 { x[i - 1] } else { 0.0 };
-        }
-    }
-
-    fn derivatives(&mut self, _: &[f64], _: &[f64], d: &mut Derivatives) {
-        d.block.fill(1.0);
-        for i in 0..d.forces.len() {
-            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
-            (d.forces[i], d.gaps[i]) = (sign, sign);
-        }
-    }
-}
-
-fn complementarity(c: &mut Criterion) {
-    for n in [1, 2, 3, 10, 100, 1000] {
-        // Declared in the order (0, 0), (1, 0), (1, 1), (2, 1), (2, 2), …: signs alternate.
-        let gradients: Vec<(usize, usize)> =
-            (0..n).flat_map(|i: usize| [(i, i.wrapping_sub(1)), (i, i)]).skip(1).collect();
-        let pattern = KktPattern {
-            unknowns: n,
-            rows: n,
-            block: &[],
-            gradients: &gradients,
-            symmetric: false,
-        };
-        let mut solver = SemismoothNewton::new(&pattern, 0, NcpOptions::default()).unwrap();
-        let (mut x, mut lambda) = (vec![0.0; n], vec![0.0; n]);
-        c.bench_function(&format!("ncp beads, all contacts close/{n}"), |bench| {
-            bench.iter(|| {
-                x.iter_mut().enumerate().for_each(|(i, x)| *x = (i + 1) as f64);
-                lambda.fill(0.0);
-                solver.solve(&mut Beads(n), black_box(&mut x), &mut lambda).unwrap()
-            });
-        });
-    }
-}
-
 fn roots(c: &mut Criterion) {
     let gap = |t: f64| 3e-3 - t - 4.905 * t * t;
     let bracket = Bracket::evaluate(gap, 0.0, 1e-2).unwrap();
@@ -223,7 +177,6 @@ criterion_group!(
     dense_factorisations,
     chains,
     pendulum_chains,
-    complementarity,
     roots
 );
 criterion_main!(benches);

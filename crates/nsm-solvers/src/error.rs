@@ -4,8 +4,6 @@ use thiserror::Error;
 
 use crate::lcp::LcpError;
 use crate::least_squares::LeastSquaresError;
-use crate::ncp::NcpError;
-use crate::newton::NewtonError;
 use crate::roots::RootError;
 
 /// Any failure of this crate, for callers that use several solvers.
@@ -15,12 +13,6 @@ pub enum SolverError {
     /// A factorisation or a linear solve failed.
     #[error(transparent)]
     Linear(#[from] LinearError),
-    /// Newton's method failed.
-    #[error(transparent)]
-    Newton(#[from] NewtonError),
-    /// A nonlinear complementarity problem was not solved.
-    #[error(transparent)]
-    Ncp(#[from] NcpError),
     /// A linear complementarity problem was not solved.
     #[error(transparent)]
     Lcp(#[from] LcpError),

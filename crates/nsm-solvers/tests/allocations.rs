@@ -9,8 +9,6 @@ use std::cell::Cell;
 use common::{normal, rng};
 use nsm_solvers::dense::{DenseCholesky, DenseLu};
 use nsm_solvers::kkt::{Kkt, KktPath, KktPattern};
-use nsm_solvers::ncp::{Complementarity, Derivatives, NcpOptions, SemismoothNewton};
-use nsm_solvers::newton::{Newton, NewtonOptions};
 use nsm_solvers::roots::{Bracket, RootOptions, chandrupatla};
 use nsm_solvers::small::{gram::PivotedCholesky, qr::PivotedQr};
 use nsm_solvers::{LinearSystem, Method, Structure};
@@ -116,29 +114,7 @@ fn linear_systems() {
 }
 
 #[test]
-fn newton_and_roots() {
-    let n = 50;
-    let entries: Vec<(usize, usize)> =
-        (0..n).map(|i| (i, i)).chain((1..n).map(|i| (i, i - 1))).collect();
-    let mut newton =
-        Newton::new(n, &entries, NewtonOptions { polish: true, ..NewtonOptions::default() })
-            .unwrap();
-    let mut equations = (
-        |x: &[f64], r: &mut [f64]| {
-            for i in 0..x.len() {
-                r[i] = 3.0 * x[i] + x[i].sin() - 1.0 + if i > 0 { x[i - 1] } else { 0.0 };
-            }
-        },
-        |x: &[f64], j: &mut [f64]| {
-            j.fill(1.0);
-            j.iter_mut().zip(x).for_each(|(j, x)| *j = 3.0 + x.cos());
-        },
-    );
-    let mut x = vec![0.0; n];
-    assert_no_allocation("Newton", || {
-        x.fill(0.0);
-        newton.solve(&mut equations, &mut x).unwrap();
-    });
+fn roots() {
     assert_no_allocation("roots", || {
         let bracket = Bracket::evaluate(f64::cos, 1.0, 2.0).unwrap();
         chandrupatla(f64::cos, bracket, &RootOptions::default()).unwrap();
@@ -164,26 +140,10 @@ impl Beads {
     }
 }
 
-impl Complementarity for Beads {
-    fn residual(&mut self, x: &[f64], lambda: &[f64], force: &mut [f64], gap: &mut [f64]) {
-        for i in 0..self.n {
-            let above = if i + 1 < self.n { lambda[i + 1] } else { 0.0 };
-            force[i] = x[i] - (i as f64 * 0.37).sin() - lambda[i] + above;
-            gap[i] = x[i] - if i > 0 { x[i - 1] } else { 0.0 };
-        }
-    }
-
-    fn derivatives(&mut self, _: &[f64], _: &[f64], d: &mut Derivatives) {
-        d.block.fill(1.0);
-        self.values(&mut d.forces);
-        self.values(&mut d.gaps);
-    }
-}
-
 #[test]
-fn saddle_points_and_complementarity() {
+fn saddle_points() {
     for n in [1, 3, 100] {
-        let mut beads = Beads { n };
+        let beads = Beads { n };
         let gradients = beads.gradients();
         let mut g = vec![0.0; gradients.len()];
         beads.values(&mut g);
@@ -214,13 +174,6 @@ fn saddle_points_and_complementarity() {
                 kkt.solve(&f, &b, &mut x, &mut lambda).ok();
             });
         }
-        let mut solver = SemismoothNewton::new(&pattern, 0, NcpOptions::default()).unwrap();
-        assert_no_allocation("SemismoothNewton", || {
-            x.fill(0.0);
-            lambda.fill(0.0);
-            let report = solver.solve(&mut beads, &mut x, &mut lambda).unwrap();
-            assert!(report.residual < 1e-12);
-        });
     }
 }
 

@@ -3,7 +3,7 @@
 //! The oracle is independent of the library: all complementary bases of the small ones are tried
 //! here by Gaussian elimination.
 
-use nsm_solvers::lcp::{Matrix, solve};
+use nsm_solvers::lcp::{Matrix, Method, solve, solve_with};
 
 struct Problem {
     n: usize,
@@ -139,4 +139,18 @@ fn solvability_agrees_with_all_complementary_bases() {
             .any(|z| residual(&p, &z) < 1e-9);
         assert_eq!(found, solvable, "{name}");
     }
+}
+
+/// Friction of forty rows: Newton's methods run for hundreds of factorisations in vain, Lemke's path of 159 pivots ends.
+#[test]
+fn where_newton_runs_in_vain_the_path_is_taken_first() {
+    let Some(p) = read("lcp_tobenna") else {
+        eprintln!("SKIPPED: ../shared/data/lcp is absent");
+        return;
+    };
+    let matrix = Matrix::dense(p.n, &p.m).unwrap();
+    assert!(solve_with(Method::NewtonFischerBurmeister, matrix, &p.q).is_err());
+    let solution = solve(matrix, &p.q).unwrap();
+    assert_eq!(solution.report.method, Method::Lemke);
+    assert!(residual(&p, &solution.z) < 1e-12);
 }

@@ -6,7 +6,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use nsm_constraints::{Affine, Central, LineSpring, Profile, Rod, SphereGap};
 use nsm_model::{Mass, State, Stepper, System};
-use nsm_vi::{Gvi, Quadrature};
+use nsm_vi::{Gvi, ImpactLaw, Quadrature, Restitution};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
@@ -105,6 +105,53 @@ fn beads(n: usize) -> (System, State) {
     (system, state)
 }
 
+/// Discs in a bin, falling in rows: a gap for every pair.
+fn pile(n: usize) -> (System, State) {
+    let columns = n.isqrt();
+    let right = 0.23 * columns as f64 - 0.06;
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * n]).unwrap());
+    let mut q = Vec::new();
+    for i in 0..n {
+        let (x, y) = (2 * i, 2 * i + 1);
+        let weight = Affine::new(&[y], &[9.8], 0.0).unwrap();
+        system = system
+            .with_potential("weight", weight)
+            .and_then(|s| s.with_inequality("left", Affine::above(x, 0.1).unwrap()))
+            .and_then(|s| s.with_inequality("right", Affine::below(x, right).unwrap()))
+            .and_then(|s| s.with_inequality("floor", Affine::above(y, 0.1).unwrap()))
+            .unwrap();
+        for j in 0..i {
+            let gap = SphereGap::between_balls(&[2 * j, 2 * j + 1], &[x, y], 0.1, 0.1).unwrap();
+            system = system.with_inequality("discs", gap).unwrap();
+        }
+        let (row, column) = ((i / columns) as f64, (i % columns) as f64);
+        q.extend([0.12 + 0.23 * column + 0.02 * (row % 2.0), 0.2 + 0.25 * row + 0.01 * column]);
+    }
+    let state = State::new(&system, &q, &vec![0.0; 2 * n]).unwrap();
+    (system, state)
+}
+
+/// The first 200 steps of 1 ms of a pile that falls together, in one iteration.
+fn piles(c: &mut Criterion) {
+    let mut group = c.benchmark_group("first 200 steps of a pile of discs");
+    group.sample_size(10).throughput(Throughput::Elements(200));
+    for (n, e) in [(10, 1.0), (10, 0.0), (100, 1.0), (100, 0.0)] {
+        let (system, start) = pile(n);
+        let law = ImpactLaw::Newton(Restitution::Uniform(e));
+        let method = Gvi { law, ..Gvi::new(1e-3, Quadrature::Verlet) };
+        let mut stepper = method.stepper(&system).expect("the bench's system fits");
+        group.bench_function(format!("{n}, e = {e}"), |b| {
+            b.iter(|| {
+                let mut state = start.clone();
+                for _ in 0..200 {
+                    stepper.step(black_box(&mut state)).expect("the bench's steps succeed");
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
 fn contact(c: &mut Criterion) {
     let fine = Gvi::new(1e-3, Quadrature::Verlet);
     let (system, start) = ball();
@@ -121,5 +168,5 @@ fn contact(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, contact);
+criterion_group!(benches, contact, piles);
 criterion_main!(benches);

@@ -60,17 +60,17 @@ fn a_lossy_ball_rests_with_gvi_and_hybrid_and_sinks_no_more() {
     }
 }
 
-#[test]
-fn a_lossy_pile_rests_with_gvi() {
-    let n = 6;
-    let mut system = System::new(Mass::diagonal(&[1.0; 12]).unwrap());
+/// Discs of radius 0.1 in a bin, `columns` beside each other, not yet touching: as many gaps as there are pairs.
+fn bin_of_discs(n: usize, columns: usize) -> (System, State) {
+    let mut system = System::new(Mass::diagonal(&vec![1.0; 2 * n]).unwrap());
     let mut q = Vec::new();
+    let right = 0.23 * columns as f64 - 0.06;
     for i in 0..n {
         let (x, y) = (2 * i, 2 * i + 1);
         let weight = auto(Affine(vec![9.8], 0.0), &[y]);
         system = system.with_potential(&format!("weight {i}"), weight).unwrap();
         for (name, a, b, c) in
-            [("left", 1.0, -0.1, x), ("right", -1.0, 0.63, x), ("floor", 1.0, -0.1, y)]
+            [("left", 1.0, -0.1, x), ("right", -1.0, right, x), ("floor", 1.0, -0.1, y)]
         {
             let gap = auto(Affine(vec![a], b), &[c]);
             system = system.with_inequality(&format!("{name} {i}"), gap).unwrap();
@@ -79,16 +79,36 @@ fn a_lossy_pile_rests_with_gvi() {
             let gap = auto(Distance(0.2), &[2 * j, 2 * j + 1, x, y]);
             system = system.with_inequality(&format!("discs {j} {i}"), gap).unwrap();
         }
-        let (row, column) = ((i / 3) as f64, (i % 3) as f64);
-        q.extend([0.12 + 0.23 * column + 0.02 * row, 0.2 + 0.25 * row + 0.01 * column]);
+        let (row, column) = ((i / columns) as f64, (i % columns) as f64);
+        q.extend([0.12 + 0.23 * column + 0.02 * (row % 2.0), 0.2 + 0.25 * row + 0.01 * column]);
     }
-    let start = State::new(&system, &q, &[0.0; 12]).unwrap();
+    let start = State::new(&system, &q, &vec![0.0; 2 * n]).unwrap();
+    (system, start)
+}
+
+#[test]
+fn a_lossy_pile_rests_with_gvi() {
+    let (system, start) = bin_of_discs(6, 3);
     for e in [0.0, 0.5] {
         let mut stepper = gvi(0.005, e).stepper(&system).unwrap();
         let (since, depth, _) = rest(&system, &start, &mut stepper, 5.0);
         assert!(since.is_some(), "e = {e}: still moving");
         assert!(depth < 1e-12, "e = {e}: {depth}");
     }
+}
+
+/// More touching contacts than a dense active set is good for, many of them redundant.
+#[test]
+fn a_crowd_without_bounces_rests_with_gvi() {
+    let (system, start) = bin_of_discs(36, 6);
+    let mut stepper = gvi(0.002, 0.0).stepper(&system).unwrap();
+    let (since, depth, end) = rest(&system, &start, &mut stepper, 4.0);
+    assert!(since.is_some(), "still moving: {:?}", end.v);
+    assert!(depth < 1e-12, "{depth}");
+    let touching = (0..system.inequalities().len())
+        .filter(|&i| system.inequalities().value(i, &end.q, end.t) < 1e-9)
+        .count();
+    assert!(touching > 36, "{touching} contacts carry 36 discs");
 }
 
 #[test]

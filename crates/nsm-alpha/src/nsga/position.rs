@@ -7,7 +7,7 @@
 
 use nsm_constraints::Rows;
 use nsm_model::StepError;
-use nsm_solvers::newton::is_converged;
+use nsm_solvers::newton::Matrices;
 use nsm_solvers::small::norm_inf;
 
 use super::{NsgaStepper, not_finite};
@@ -39,7 +39,7 @@ impl NsgaStepper<'_> {
         if m == 0 && !penetrates {
             return Ok(0);
         }
-        let (mut iterations, mut before) = (0, f64::INFINITY);
+        let (mut iterations, mut course) = (0, self.solver.newton.course(Matrices::Full));
         loop {
             self.full.values(&self.work.q, t, &mut self.work.values[..m]);
             let residual = norm_inf(&self.work.values[..m]);
@@ -54,9 +54,10 @@ impl NsgaStepper<'_> {
             }
             iterations += 1;
             let change = self.newton_step(h, w, switched, m)?;
+            course.stepped(change);
             let q = norm_inf(&self.work.q);
             let scale = q.max(h * norm_inf(&self.solver.end.v)).max(f64::MIN_POSITIVE);
-            if is_converged(self.solver.newton.tolerance, before, change, scale) {
+            if course.ends(scale) {
                 return Ok(iterations);
             }
             if iterations == self.solver.newton.iterations || change.is_nan() {
@@ -68,7 +69,6 @@ impl NsgaStepper<'_> {
                     culprit: self.worst_row(),
                 });
             }
-            before = change;
         }
     }
 

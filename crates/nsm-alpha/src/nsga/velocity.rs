@@ -8,7 +8,7 @@
 //! $\dot g \ge 0$ there, several contacts at once can gain energy.
 
 use nsm_model::StepError;
-use nsm_solvers::newton::is_converged;
+use nsm_solvers::newton::Matrices;
 use nsm_solvers::small::{dot, norm_inf};
 
 use super::{NsgaStepper, not_finite};
@@ -37,7 +37,8 @@ impl NsgaStepper<'_> {
             self.interpolate(mode)?;
         }
         let linear = self.is_linear();
-        let (mut iterations, mut before, mut last) = (0, f64::INFINITY, 0.0);
+        let mut course = self.solver.newton.course(Matrices::Full);
+        let mut iterations = 0;
         let residual = loop {
             let residual = self.velocity_residual(h, switched, m);
             let balance = w * norm_inf(&self.work.product);
@@ -48,11 +49,10 @@ impl NsgaStepper<'_> {
             let scale = h * norm_inf(&self.work.v).max(norm_inf(&self.solver.end.v));
             let scale = scale.max(norm_inf(&self.work.q)).max(f64::MIN_POSITIVE);
             let exact = if iterations == 0 { residual == 0.0 && balance == 0.0 } else { linear };
-            let tolerance = self.solver.newton.tolerance;
-            if exact || (iterations > 0 && is_converged(tolerance, before, last, scale)) {
+            let last = if iterations == 0 { 0.0 } else { course.last() };
+            if exact || course.ends(scale) {
                 break last / scale;
             }
-            before = if iterations == 0 { f64::INFINITY } else { last };
             if iterations == self.solver.newton.iterations {
                 return Err(StepError::NotConverged {
                     t: self.from.t,
@@ -76,7 +76,7 @@ impl NsgaStepper<'_> {
                 return Err(solver.singular(error, from.t, full));
             }
             let (x, mu) = solver.saddle.rhs();
-            last = h * norm_inf(x);
+            course.stepped(h * norm_inf(x));
             for (v, x) in work.v.iter_mut().zip(x) {
                 *v += *x;
             }

@@ -27,6 +27,8 @@ use crate::small;
 #[derive(Debug, Clone)]
 pub struct DenseLu {
     n: usize,
+    /// The largest size that the memory was made for.
+    largest: usize,
     /// Row-major with [`small::lu`], column-major with faer.
     a: Vec<f64>,
     /// Exchanges with [`small::lu`], the permutation with faer.
@@ -65,6 +67,7 @@ impl DenseLu {
         );
         Self {
             n,
+            largest: n,
             a: vec![0.0; n * n],
             pivots: vec![0; n],
             inverse: vec![0; large],
@@ -74,6 +77,19 @@ impl DenseLu {
             factorised: false,
             weakest: f64::INFINITY,
         }
+    }
+
+    /// Takes another number of unknowns; memory grows only beyond the largest so far.
+    pub fn set_size(&mut self, n: usize) {
+        if n > self.largest {
+            *self = Self::new(n);
+        }
+        self.n = n;
+        self.a.resize(n * n, 0.0);
+        self.pivots.resize(n, 0);
+        self.inverse.resize(if n > SMALL { n } else { 0 }, 0);
+        self.scratch.resize(3 * n, 0.0);
+        self.factorised = false;
     }
 
     /// Number of unknowns.

@@ -13,6 +13,9 @@ use super::sparse_memory::{Extracted, SparseMemory};
 use super::{LcpError, Matrix, Method, Report};
 use crate::least_squares::{GramNnls, TridiagonalNnls};
 
+/// Exchanges of blocks that a P-matrix takes at most in practice.
+const BRIEF: u32 = 12;
+
 /// When to stop, and what to start from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -67,6 +70,8 @@ pub struct LcpWorkspace {
     pub(super) equilibration: Equilibration,
     /// Whether the methods see the caller's numbers to the last bit, or by powers of two.
     pub(super) exact: bool,
+    /// Whether block pivoting gives up after [`BRIEF`] exchanges.
+    pub(super) brief: bool,
     /// A bound on the entries that they see.
     pub(super) largest: f64,
     active_set: Option<GramNnls>,
@@ -97,6 +102,7 @@ impl LcpWorkspace {
             written_out: Vec::new(),
             equilibration: Equilibration::default(),
             exact: true,
+            brief: false,
             largest: 0.0,
             active_set: None,
             chain: None,
@@ -318,7 +324,8 @@ impl LcpWorkspace {
                 } else {
                     self.general_pivoting.get_or_insert_with(|| BlockPivoting::new(n, false))
                 };
-                let limit = 200 + 2 * u32::try_from(n).unwrap_or(u32::MAX / 4);
+                let long = 200 + 2 * u32::try_from(n).unwrap_or(u32::MAX / 4);
+                let limit = if self.brief { BRIEF } else { long };
                 match memory.run(n, m, q, limit, &mut self.trial) {
                     block::Outcome::Solved { iterations } => Ok(iterations),
                     block::Outcome::Singular { iterations } => {

@@ -2,7 +2,9 @@
 //!
 //! Dependent contacts make it singular: the multipliers of minimum norm are taken.
 
+use nsm_constraints::Rows;
 use nsm_solvers::LinearError;
+use nsm_solvers::dense::{DenseLu, SMALL};
 use nsm_solvers::small::{lu, qr::PivotedQr};
 
 /// Pivots below this share of what cancelled in them mark redundant rows.
@@ -21,6 +23,11 @@ pub(crate) struct Complement {
     /// The multipliers.
     pub(crate) z: Vec<f64>,
     qr: PivotedQr,
+    /// For more than a few.
+    large: DenseLu,
+    /// Which constraints have an entry in a coordinate: constraint and entry, coordinate after coordinate.
+    starts: Vec<usize>,
+    entries: Vec<(usize, usize)>,
 }
 
 impl Complement {
@@ -34,6 +41,9 @@ impl Complement {
             rhs: vec![0.0; m],
             z: vec![0.0; m],
             qr: PivotedQr::new(m, m),
+            large: DenseLu::new(0),
+            starts: vec![0; dimension + 2],
+            entries: Vec::new(),
         }
     }
 
@@ -58,6 +68,48 @@ impl Complement {
         &mut self.columns[k * self.dimension..(k + 1) * self.dimension]
     }
 
+    /// Writes $S = h R^\top W C$ for a diagonal $W$ and the rows `closed`, with $C$ and $R$ their gradients at start and end: what lies in no
+    /// common coordinate is not visited.
+    pub(crate) fn assemble(
+        &mut self,
+        rows: &Rows,
+        closed: &[usize],
+        (start, end): (&[f64], &[f64]),
+        (inverse, h): (&[f64], f64),
+    ) {
+        let m = closed.len();
+        self.starts.fill(0);
+        for &i in closed {
+            rows.columns(i).iter().for_each(|&c| self.starts[c + 2] += 1);
+        }
+        for c in 2..self.starts.len() {
+            self.starts[c] += self.starts[c - 1];
+        }
+        self.entries.resize(self.starts[self.dimension + 1], (0, 0));
+        for (k, &i) in closed.iter().enumerate() {
+            for (&c, at) in rows.columns(i).iter().zip(rows.span(i)) {
+                self.entries[self.starts[c + 1]] = (k, at);
+                self.starts[c + 1] += 1;
+            }
+        }
+        self.matrix[..m * m].fill(0.0);
+        for (k, &i) in closed.iter().enumerate() {
+            let row = &mut self.matrix[k * m..(k + 1) * m];
+            for (&c, at) in rows.columns(i).iter().zip(rows.span(i)) {
+                let r = h * inverse[c] * end[at];
+                for &(j, entry) in &self.entries[self.starts[c]..self.starts[c + 1]] {
+                    row[j] += r * start[entry];
+                }
+            }
+        }
+    }
+
+    /// Solves for `m` multipliers with the last matrix of that size, for another right-hand side; false if it was not factorised.
+    pub(crate) fn solve_again(&mut self, m: usize) -> bool {
+        self.z[..m].copy_from_slice(&self.rhs[..m]);
+        self.large.size() == m && self.large.solve_in_place(&mut self.z[..m]).is_ok()
+    }
+
     /// Solves for `m` multipliers; of minimum norm if rows are redundant.
     pub(crate) fn solve(&mut self, m: usize) -> Result<(), LinearError> {
         let (matrix, z) = (&self.matrix[..m * m], &mut self.z[..m]);
@@ -65,12 +117,30 @@ impl Complement {
             z[0] = self.rhs[0] / matrix[0];
             return Ok(());
         }
+        if m > SMALL {
+            return self.solve_large(m);
+        }
         let factor = &mut self.factor[..m * m];
         factor.copy_from_slice(matrix);
         z.copy_from_slice(&self.rhs[..m]);
         match lu::factor(m, factor, &mut self.pivots[..m], RANK) {
             Ok(_) => lu::solve(m, factor, &self.pivots[..m], z),
             Err(LinearError::Singular { .. }) => {
+                self.qr.factor(m, m, matrix, RANK)?;
+                self.qr.solve_minimum_norm(&self.rhs[..m], z).map(|_| ())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn solve_large(&mut self, m: usize) -> Result<(), LinearError> {
+        let (matrix, z) = (&self.matrix[..m * m], &mut self.z[..m]);
+        z.copy_from_slice(&self.rhs[..m]);
+        self.large.set_size(m);
+        match self.large.factor_with(matrix, RANK) {
+            Ok(()) => self.large.solve_in_place(z),
+            Err(LinearError::Singular { .. }) => {
+                self.large.set_size(0);
                 self.qr.factor(m, m, matrix, RANK)?;
                 self.qr.solve_minimum_norm(&self.rhs[..m], z).map(|_| ())
             }

@@ -8,14 +8,13 @@
 //! this, one constraint after another; here all at once.
 
 use nsm_constraints::Rows;
+use nsm_solvers::newton::Contraction;
 
 use crate::Tolerances;
 use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
 const PATIENCE: usize = 20;
-/// A smaller contraction of one iteration is luck and says nothing of the next.
-pub(crate) const LUCK: f64 = 1e-2;
 
 /// Workspace of the iteration, and what it remembers of the steps before.
 #[derive(Debug)]
@@ -84,8 +83,7 @@ impl Flight {
             nu.fill(0.0);
         }
         let frequency = 1.0 / h;
-        let noise = 4.0 * f64::EPSILON * (1.0 + rows.len() as f64);
-        let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
+        let mut course = tolerances.frozen(rows.len());
         for iteration in 1..=PATIENCE {
             rows.values_over(start, x, t, &mut self.f);
             held.displace(&self.f, &mut self.step, &mut self.mu).ok()?;
@@ -94,20 +92,14 @@ impl Flight {
             }
             let (last, scale) = subtract(&self.step, x);
             let scale = larger(scale, f64::MIN_POSITIVE);
-            if !last.is_finite() {
-                return None;
+            match course.stepped(last, scale) {
+                Contraction::Ends => {
+                    self.remember(nu, h);
+                    return Some(Landing { iterations: iteration, residual: last / scale });
+                }
+                Contraction::Fails => return None,
+                Contraction::GoesOn => {}
             }
-            let small = tolerances.newton * scale;
-            observed = larger(observed, last / before);
-            let stalled = last >= 0.5 * before && last <= noise * scale;
-            if last * larger(observed, LUCK) <= LUCK * small || stalled {
-                self.remember(nu, h);
-                return Some(Landing { iterations: iteration, residual: last / scale });
-            }
-            if last > 0.5 * before {
-                return None;
-            }
-            before = last;
         }
         None
     }

@@ -65,6 +65,11 @@ impl<'a> Inertia<'a> {
         Ok(Self { system, h: 1.0, mass, pattern, values, matrix })
     }
 
+    /// Whether $A = M/h$.
+    pub(crate) fn is_mass(&self) -> bool {
+        matches!(self.matrix, Matrix::Mass)
+    }
+
     /// Positions of the [`entries`](Self::entries); duplicates add up.
     pub(crate) fn pattern(&self) -> &[(usize, usize)] {
         &self.pattern

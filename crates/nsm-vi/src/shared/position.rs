@@ -9,6 +9,7 @@
 //! solves a Schur complement of the closed contacts and equalities. Redundant contacts make it
 //! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
 
+mod crowd;
 mod verdict;
 
 use nsm_constraints::Rows;
@@ -24,9 +25,9 @@ use crate::shared::gradients::Gradients;
 use crate::shared::held::Held;
 use crate::shared::inertia::Inertia;
 use crate::shared::lagrangian::DiscreteLagrangian;
-use crate::shared::saddle::{MANY, Saddle};
-use nsm_solvers::newton::CONTRACTS;
+use crate::shared::saddle::{MANY, Saddle, pays};
 
+pub(crate) use crowd::Begin;
 pub(crate) use verdict::{HELD, all_finite, largest};
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
@@ -74,6 +75,9 @@ pub(crate) struct PositionUpdate<'a> {
     /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
     held: Vec<bool>,
+    /// Impulses to begin with in a crowd, those of the last update or better ones; whether they serve for the next.
+    guess: Vec<f64>,
+    pub(crate) begin: Begin,
     /// Whether the matrix of the last iteration was made in it.
     fresh: bool,
     /// Equalities that do not depend on others at the start, and the rows of the complement: they, then
@@ -98,7 +102,7 @@ impl<'a> PositionUpdate<'a> {
         let m = (equal + unequal).min(MANY);
         let inertia = Inertia::new(lagrangian)?;
         let singular = !system.mass().massless().is_empty();
-        let many = singular || equal + unequal >= MANY;
+        let many = singular || pays(system, equal + unequal);
         Ok(Self {
             system,
             tolerances,
@@ -120,6 +124,8 @@ impl<'a> PositionUpdate<'a> {
             weight: vec![0.0; unequal],
             closed: Vec::with_capacity(unequal),
             held: vec![false; unequal],
+            guess: vec![0.0; unequal],
+            begin: Begin::AllClosed,
             fresh: true,
             independent: vec![true; equal],
             kept: Vec::with_capacity(equal + unequal),
@@ -168,17 +174,26 @@ impl<'a> PositionUpdate<'a> {
             gaps.gradient(i, q, t, &mut self.start.g);
         }
         self.close_all(h, smooth);
-        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        let guessed = std::mem::take(&mut self.begin) == Begin::Guess && self.is_crowd();
+        if guessed {
+            self.close_loaded(smooth);
+        }
+        let mut course = self.tolerances.chord();
         self.fresh = true;
         let mut size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
-        for iteration in 1..=self.tolerances.iterations {
+        let most = if guessed { crowd::PATIENCE } else { self.tolerances.iterations };
+        for iteration in 1..=most {
             let settled = self.choose_closed(gaps, (q, t + h), smooth, iteration);
             let scale = size.max(norm_inf(&self.x));
-            let ends = iteration > 1 && self.tolerances.ends(self.fresh, before, last, scale);
-            if settled && ends {
-                self.residual = last / scale;
+            if settled && course.ends(scale) {
+                self.residual = course.last() / scale;
                 self.check_held(t, iteration - 1, scale)?;
                 self.gather_impulse(smooth);
+                if guessed {
+                    for &i in smooth {
+                        self.guess[i] = self.lambda[i];
+                    }
+                }
                 return self.check_finite(t).map(|()| iteration - 1);
             }
             lagrangian.slopes_left(q, &self.x, t, h);
@@ -189,15 +204,21 @@ impl<'a> PositionUpdate<'a> {
                 size = size.max(h * norm_inf(&self.scratch));
             }
             // Contacts change the matrix, and so does a step that it shrinks too little.
-            self.fresh = iteration < 2 || !smooth.is_empty() || last > CONTRACTS * before;
+            let changes = !(smooth.is_empty() || settled && self.is_crowd());
+            self.fresh = course.wants_matrix() || changes;
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
-            before = if settled { last } else { f64::INFINITY };
-            last = norm_inf(&self.step);
+            if self.fresh {
+                course.renew();
+            }
+            if !settled {
+                course.forget();
+            }
+            course.stepped(norm_inf(&self.step));
             for (x, d) in self.x.iter_mut().zip(&self.step) {
                 *x += d;
             }
-            if !last.is_finite() {
+            if !course.last().is_finite() {
                 self.check_finite(t)?;
             }
         }
@@ -211,8 +232,8 @@ impl<'a> PositionUpdate<'a> {
         Err(StepError::NotConverged {
             t,
             what: "the position update",
-            iterations: self.tolerances.iterations,
-            residual: last,
+            iterations: most,
+            residual: course.last(),
             culprit: culprit.to_owned(),
         })
     }
@@ -316,7 +337,8 @@ impl<'a> PositionUpdate<'a> {
             return true;
         }
         // Round-off must not reopen a contact that carries nothing, nor close one that touches.
-        let noise = 4.0 * f64::EPSILON * (1.0 + norm_inf(&self.x));
+        let digits = if self.is_crowd() { 64.0 } else { 4.0 };
+        let noise = digits * f64::EPSILON * (1.0 + norm_inf(&self.x));
         let mut changed = false;
         for &i in smooth {
             self.g[i] = gaps.value(i, &self.x, t);
@@ -359,12 +381,16 @@ impl<'a> PositionUpdate<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<(), LinearError> {
-        if self.singular || self.nu.len() + self.closed.len() >= MANY {
+        let many = self.nu.len() + self.closed.len() >= MANY;
+        if self.saddle.is_some() && (self.singular || many) {
             match self.saddle_step(lagrangian, gaps, (q, t), h, smooth) {
                 Err(LinearError::Singular { .. } | LinearError::Inaccurate { .. })
                     if !self.singular => {}
                 outcome => return outcome,
             }
+        }
+        if self.is_crowd() {
+            return self.crowd_step(gaps, t + h, h, smooth);
         }
         self.fresh = true;
         self.inertia.factorise(lagrangian, q, t, h)?;

@@ -15,6 +15,15 @@ use crate::shared::inertia::misfit;
 /// From this number of held constraints on, a sparse saddle point costs less than a dense complement.
 pub(crate) const MANY: usize = 24;
 
+/// A crowd has more than this many gaps a coordinate, and all but a few of them are open: a pattern that holds a row for each
+/// couples everything with everything.
+const CROWD: usize = 4;
+
+/// Whether the held constraints of a system, of which there may be `all`, are solved as one sparse saddle point.
+pub(crate) fn pays(system: &System, all: usize) -> bool {
+    all >= MANY && system.inequalities().len() <= CROWD * system.dimension()
+}
+
 /// The saddle point of a system, with all workspace.
 #[derive(Debug)]
 pub(crate) struct Saddle<'a> {

@@ -10,7 +10,7 @@ use nsm_solvers::small::gram::PivotedCholesky;
 
 use crate::shared::gaps::Gaps;
 use crate::shared::held::Held;
-use crate::shared::saddle::{MANY, Saddle};
+use crate::shared::saddle::{MANY, Saddle, pays};
 
 /// Workspace of the projection.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl<'a> TangentProjection<'a> {
         let entries = system.mass().entries();
         let lower = || entries.iter().filter(|e| e.0 >= e.1);
         let pattern: Vec<_> = lower().map(|&(i, j, _)| (i, j)).collect();
-        let many = all >= MANY && !system.inequalities().is_empty();
+        let many = pays(system, all) && !system.inequalities().is_empty();
         Ok(Self {
             system,
             f: vec![0.0; system.equalities().entries()],

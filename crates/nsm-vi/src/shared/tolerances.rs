@@ -2,7 +2,7 @@
 
 use nsm_constraints::ContactTolerance;
 use nsm_model::SystemError;
-use nsm_solvers::newton::{ends, is_converged};
+use nsm_solvers::newton::{Course, Frozen, Matrices};
 
 /// When a gap counts as closed, a velocity as zero, and an equation as solved.
 ///
@@ -56,14 +56,19 @@ impl Tolerances {
         Ok(())
     }
 
-    /// Whether Newton's step `last`, after one of size `before`, ends the iteration.
-    pub(crate) fn is_converged(&self, before: f64, last: f64, scale: f64) -> bool {
-        is_converged(self.newton, before, last, scale)
+    /// The course of an iteration that makes a matrix for every step.
+    pub(crate) fn full(&self) -> Course {
+        Course::new(self.newton, Matrices::Full)
     }
 
-    /// The same for an iteration that may have used the matrix of an earlier one.
-    pub(crate) fn ends(&self, fresh: bool, before: f64, last: f64, scale: f64) -> bool {
-        ends(self.newton, fresh, before, last, scale)
+    /// The same for one that keeps a matrix as long as it serves.
+    pub(crate) fn chord(&self) -> Course {
+        Course::new(self.newton, Matrices::Chord)
+    }
+
+    /// The same for one whose matrix was there before.
+    pub(crate) fn frozen(&self, rows: usize) -> Frozen {
+        Frozen::new(self.newton, rows)
     }
 }
 

@@ -130,12 +130,12 @@ impl<'a> VaryingKernel<'a> {
         self.nu.fill(0.0);
         // A system at rest in the origin is measured by how far it moves.
         let mut size = norm_inf(q).max(h * norm_inf(&self.scratch)).max(f64::MIN_POSITIVE);
-        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        let mut course = self.tolerances.full();
         for iteration in 1..=self.tolerances.iterations {
             let scale = size.max(norm_inf(&self.x));
             self.system.equalities().values_over(q, &self.x, t + h, &mut self.f);
-            if iteration > 1 && self.tolerances.is_converged(before, last, scale) {
-                self.residual = last / scale;
+            if course.ends(scale) {
+                self.residual = course.last() / scale;
                 self.check_held(t, iteration - 1, scale)?;
                 self.impulse.fill(0.0);
                 let rows = self.system.equalities();
@@ -144,7 +144,7 @@ impl<'a> VaryingKernel<'a> {
             }
             self.newton_step((q, p, t), h).map_err(|error| self.failure(t, &error))?;
             let n = self.x.len();
-            (before, last) = (last, norm_inf(&self.step[..n]));
+            course.stepped(norm_inf(&self.step[..n]));
             for (x, d) in self.x.iter_mut().zip(&self.step) {
                 *x += d;
             }
@@ -152,9 +152,9 @@ impl<'a> VaryingKernel<'a> {
                 self.nu[i] = *nu;
             }
             if iteration == 1 {
-                size = size.max(last);
+                size = size.max(course.last());
             }
-            if !last.is_finite() {
+            if !course.last().is_finite() {
                 self.check_finite(t)?;
             }
         }
@@ -168,7 +168,7 @@ impl<'a> VaryingKernel<'a> {
             t,
             what: "the position update",
             iterations: self.tolerances.iterations,
-            residual: last,
+            residual: course.last(),
             culprit: culprit.to_owned(),
         })
     }

@@ -5,11 +5,11 @@
 //! same step to round-off where forces and motion vary little over it. Where they vary more, Newton's method takes over,
 //! and the attempt is not repeated for a while.
 
+use nsm_solvers::newton::Contraction;
 use nsm_solvers::small::norm_inf;
 
 use super::equations::{Equations, Start};
 use crate::Tolerances;
-use crate::shared::flight::LUCK;
 use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
@@ -61,8 +61,7 @@ impl Frozen {
         }
         self.pause = self.next_pause;
         self.next_pause = (2 * self.next_pause).min(PAUSES[1]);
-        let noise = 4.0 * f64::EPSILON * (1.0 + multipliers.len() as f64);
-        let (mut before, mut observed) = (f64::INFINITY, 0.0_f64);
+        let mut course = tolerances.frozen(multipliers.len());
         for iteration in 1..=PATIENCE {
             equations.evaluate(start, x);
             equations.residual(start, x, multipliers, &mut self.r, &mut self.scratch);
@@ -79,21 +78,15 @@ impl Frozen {
             equations.system.mass().solve(&self.r, &mut self.scratch);
             let last = norm_inf(&self.dx).max(norm_inf(&self.scratch));
             let scale = norm_inf(x).max(f64::MIN_POSITIVE);
-            if !last.is_finite() {
-                return None;
+            match course.stepped(last, scale) {
+                Contraction::Ends => {
+                    equations.evaluate(start, x);
+                    (self.pause, self.next_pause) = (0, PAUSES[0]);
+                    return Some((iteration, last / scale));
+                }
+                Contraction::Fails => return None,
+                Contraction::GoesOn => {}
             }
-            let small = tolerances.newton * scale;
-            observed = observed.max(last / before);
-            let stalled = last >= 0.5 * before && last <= noise * scale;
-            if last * observed.max(LUCK) <= LUCK * small || stalled {
-                equations.evaluate(start, x);
-                (self.pause, self.next_pause) = (0, PAUSES[0]);
-                return Some((iteration, last / scale));
-            }
-            if last > 0.5 * before {
-                return None;
-            }
-            before = last;
         }
         None
     }

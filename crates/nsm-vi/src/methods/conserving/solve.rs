@@ -14,7 +14,6 @@ use super::frozen::Frozen;
 use crate::Tolerances;
 use crate::shared::held::Held;
 use crate::shared::position::largest;
-use nsm_solvers::newton::CONTRACTS;
 
 /// How the equations of a [`Conserving`](crate::Conserving) step are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -177,14 +176,16 @@ impl<'a> Solver<'a> {
             self.x.copy_from_slice(&self.guess);
             self.multipliers.copy_from_slice(&self.guessed);
         }
-        let (mut last, mut fresh) = (f64::INFINITY, true);
+        // Where the matrix at the start was of no use, that of an earlier iteration is of little.
+        let frozen = self.frozen.is_some();
+        let mut course = if frozen { self.tolerances.full() } else { self.tolerances.chord() };
         let mut scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.equations.evaluate(start, &self.x);
+            let fresh = course.wants_matrix();
             self.newton_step(start, fresh).map_err(|error| self.failure(start.t, error))?;
             let (dx, dl) = &self.step;
-            let before = last;
-            last = norm_inf(dx);
+            let moved = norm_inf(dx);
             for (x, d) in self.x.iter_mut().zip(dx) {
                 *x += d;
             }
@@ -196,20 +197,18 @@ impl<'a> Solver<'a> {
             let rows = self.equations.system.equalities();
             rows.add_transposed(&self.equations.averaged, dl, 1.0, &mut self.r);
             self.equations.system.mass().solve(&self.r, &mut self.scratch);
-            last = last.max(norm_inf(&self.scratch));
+            course.stepped(moved.max(norm_inf(&self.scratch)));
             scale = scale.max(norm_inf(&self.x));
-            if !last.is_finite() {
+            if !course.last().is_finite() {
                 return Err(self.not_finite(start.t));
             }
-            if self.tolerances.ends(fresh, before, last, scale) {
-                self.residual = last / scale;
+            if course.ends(scale) {
+                self.residual = course.last() / scale;
                 self.equations.evaluate(start, &self.x);
                 return Ok(iteration);
             }
-            // Where the matrix at the start was of no use, that of an earlier iteration is of little.
-            fresh = self.frozen.is_some() || last > CONTRACTS * before;
         }
-        Err(self.not_converged(start.t, self.tolerances.iterations, last))
+        Err(self.not_converged(start.t, self.tolerances.iterations, course.last()))
     }
 
     /// Leaves the Newton step of positions and multipliers in `step`, by a `fresh` matrix or by the last one.
@@ -246,7 +245,7 @@ impl<'a> Solver<'a> {
         let scale = norm_inf(start.q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         let (mut total, mut worst) = (0, f64::INFINITY);
         for _ in 0..50 * self.tolerances.iterations {
-            let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+            let mut course = self.tolerances.full();
             let mut inner = 0;
             loop {
                 self.equations.evaluate(start, &self.x);
@@ -256,7 +255,7 @@ impl<'a> Solver<'a> {
                 let rows = equations.system.equalities();
                 rows.add_transposed(&equations.averaged, &equations.f, penalty, r);
                 let size = norm_inf(&self.r);
-                if size <= target || self.tolerances.is_converged(before, last, scale) {
+                if size <= target || course.ends(scale) {
                     self.residual = size / half;
                     break;
                 }
@@ -269,8 +268,7 @@ impl<'a> Solver<'a> {
                     *rhs = -r;
                 }
                 self.position_step().map_err(|error| self.failure(start.t, error))?;
-                before = last;
-                last = norm_inf(&self.rhs);
+                course.stepped(norm_inf(&self.rhs));
                 for (x, d) in self.x.iter_mut().zip(&self.rhs) {
                     *x += d;
                 }

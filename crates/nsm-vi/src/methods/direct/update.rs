@@ -117,25 +117,22 @@ impl<'a> DirectUpdate<'a> {
         self.lambda.fill(0.0);
         self.nu.fill(0.0);
         self.closed.clear();
-        let (mut before, mut last) = (f64::INFINITY, f64::INFINITY);
+        let mut course = self.tolerances.full();
         let size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             let scale = size.max(norm_inf(&self.x));
             let settled = self.constraints(q, t, h, scheme, iteration);
-            let converged = last <= self.tolerances.newton * scale
-                || (last >= 0.5 * before && last <= 1e-9 * scale);
-            if iteration > 1 && settled && converged {
-                self.residual = last / scale;
+            if settled && course.ends(scale) {
+                self.residual = course.last() / scale;
                 self.gather();
                 return Ok(iteration - 1);
             }
             self.newton(q, b, t, h, scheme).map_err(|error| self.failure(t, &error))?;
-            before = last;
-            last = norm_inf(&self.solution[..q.len()]);
+            course.stepped(norm_inf(&self.solution[..q.len()]));
             for (x, d) in self.x.iter_mut().zip(&self.solution) {
                 *x += d;
             }
-            if !last.is_finite() {
+            if !course.last().is_finite() {
                 return Err(self.failure(t, &LinearError::NotFinite { what: "step", index: 0 }));
             }
         }
@@ -148,7 +145,7 @@ impl<'a> DirectUpdate<'a> {
             t,
             what: "the direct update",
             iterations: self.tolerances.iterations,
-            residual: last,
+            residual: course.last(),
             culprit: worst,
         })
     }

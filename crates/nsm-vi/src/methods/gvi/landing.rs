@@ -7,7 +7,11 @@
 //! - it was reflected, and a step later its gap is not larger than now: the bounce would be over, or
 //! - it is predicted to close although it does not approach.
 //!
-//! Predictions are repeated until no contact is new and none lands. Elastic contacts are treated as published.
+//! Predictions are repeated until no contact is new and none lands. Elastic contacts are treated as published. Where no contact bounces at all,
+//! those that close or touch land at once: one that is held on one side and would not close carries nothing.
+//!
+//! In a crowd almost all gaps are wide. Gradients and thresholds are evaluated only of gaps that close in a prediction or are not far above the
+//! threshold that they last had; one that is missed touches and does not close, and counts as soon as it does.
 
 use nsm_model::{Events, State, StepError, StepReport, System, SystemError};
 use nsm_reflect::{ImpactLaw, Restitution};
@@ -16,6 +20,9 @@ use super::Gvi;
 use crate::methods::svci::{Flow, Point, Thresholds};
 use crate::shared::impact::Impact;
 use crate::shared::position::Hold;
+
+/// Gaps above this many of their thresholds are wide.
+const WIDE: f64 = 1e3;
 
 /// Steps with losses: workspace.
 #[derive(Debug)]
@@ -28,9 +35,15 @@ pub(super) struct Landing<'a> {
     slope: Vec<f64>,
     /// $\mathbb A$ without the contacts that land; those; and all that are held.
     candidates: Vec<usize>,
+    candidate: Vec<bool>,
     landed: Vec<bool>,
     held: Vec<usize>,
     reflected: Vec<bool>,
+    /// Rows whose gradients and thresholds are those of this step; the list of them.
+    seen: Vec<bool>,
+    looked_at: Vec<usize>,
+    /// Whether no contact bounces.
+    plastic: bool,
     p: Vec<f64>,
 }
 
@@ -45,6 +58,7 @@ impl<'a> Landing<'a> {
             return Ok(None);
         }
         let n = system.dimension();
+        let plastic = e.iter().all(|e| *e == 0.0);
         Ok(Some(Self {
             flow: Flow::new(system, gvi.quadrature, gvi.step, false, gvi.tolerances)?,
             thresholds: Thresholds::new(system),
@@ -53,9 +67,13 @@ impl<'a> Landing<'a> {
             there: Point::new(system),
             slope: vec![0.0; n],
             candidates: Vec::with_capacity(m),
+            candidate: vec![false; m],
             landed: vec![false; m],
             held: Vec::with_capacity(m),
             reflected: vec![false; m],
+            seen: vec![false; m],
+            looked_at: Vec::with_capacity(m),
+            plastic,
             p: vec![0.0; n],
         }))
     }
@@ -70,30 +88,42 @@ impl<'a> Landing<'a> {
     ) -> Result<StepReport, StepError> {
         let (system, t) = (self.flow.system, state.t);
         events.clear();
-        self.here.place(system, &state.q, &state.p, t)?;
+        self.here.place_gaps(system, &state.q, &state.p, t)?;
         self.flow.slope_at(&self.here, h, &mut self.slope);
-        self.thresholds.renew(system, &self.here, &self.slope, h);
+        self.thresholds.begin(system, &self.here, &self.slope, h);
+        self.seen.fill(false);
+        self.looked_at.clear();
         self.flow.iterations = 0;
         self.landed.fill(false);
+        self.candidate.fill(false);
         self.held.clear();
         let mut report = StepReport::default();
         self.p.copy_from_slice(&state.p);
         self.predict(t, h)?;
         self.candidates.clear();
         for i in 0..self.e.len() {
-            if self.there.gap[i] <= 0.0 || self.here.gap[i] <= self.thresholds.gap[i] {
-                self.candidates.push(i);
+            let closes = self.there.gap[i] <= 0.0;
+            if closes || self.here.gap[i] <= WIDE * self.thresholds.gap[i] {
+                self.look_at(i)?;
+                self.candidate[i] = closes || self.here.gap[i] <= self.thresholds.gap[i];
+                if self.candidate[i] {
+                    self.candidates.push(i);
+                }
             }
+        }
+        let touched = !self.candidates.is_empty();
+        if self.plastic {
+            self.land_all();
         }
         let most = 100 + 4 * self.e.len();
         for round in 0.. {
-            if round == 0 && self.candidates.is_empty() {
+            if round == 0 && !touched {
                 break;
             }
             self.reflect(t, impact, events, &mut report)?;
             self.gather_held();
             self.predict(t, h)?;
-            if !self.find_landings() {
+            if !self.find_landings()? {
                 break;
             }
             if round == most {
@@ -120,7 +150,25 @@ impl<'a> Landing<'a> {
         self.flow.impulse.fill(0.0);
         self.flow.base(from, h, &self.held, Hold::OneSided, &self.thresholds)?;
         let (x, p) = self.flow.end();
-        self.there.place(self.flow.system, x, p, t + h)
+        self.there.place_gaps(self.flow.system, x, p, t + h)
+    }
+
+    /// Gradient, rate and thresholds of a row at the start of the step.
+    fn look_at(&mut self, i: usize) -> Result<(), StepError> {
+        if !std::mem::replace(&mut self.seen[i], true) {
+            self.looked_at.push(i);
+            self.here.look_at(self.flow.system, i)?;
+            self.thresholds.renew_row(self.flow.system, &self.here, i);
+        }
+        Ok(())
+    }
+
+    /// All candidates land.
+    fn land_all(&mut self) {
+        for &i in &self.candidates {
+            self.landed[i] = true;
+        }
+        self.candidates.clear();
     }
 
     /// The impact law at the candidates that do not land, always from the momentum before.
@@ -156,7 +204,8 @@ impl<'a> Landing<'a> {
         let (system, rows) = (self.flow.system, self.flow.system.inequalities());
         system.mass().solve(&self.p, &mut self.there.v);
         self.held.clear();
-        for i in 0..self.e.len() {
+        self.looked_at.sort_unstable();
+        for &i in &self.looked_at {
             let rests = || {
                 let rate = rows.row_dot(i, &self.here.gradient, &self.there.v);
                 self.here.gap[i] <= self.thresholds.gap[i] && rate.abs() <= self.thresholds.rate[i]
@@ -168,19 +217,25 @@ impl<'a> Landing<'a> {
     }
 
     /// Lets contacts land and adds new ones; whether anything changed.
-    fn find_landings(&mut self) -> bool {
+    fn find_landings(&mut self) -> Result<bool, StepError> {
         let mut changed = false;
         for i in 0..self.e.len() {
+            if self.there.gap[i] < 0.0 {
+                self.look_at(i)?;
+            }
+            if !self.seen[i] || self.landed[i] {
+                continue;
+            }
             let closes = self.there.gap[i] < -self.thresholds.below[i];
-            let known = self.candidates.contains(&i);
-            if self.landed[i] || (closes && !known) {
-                if !self.landed[i] {
+            if !self.candidate[i] {
+                if closes {
+                    self.candidate[i] = true;
                     self.candidates.push(i);
                     changed = true;
                 }
                 continue;
             }
-            if self.e[i] == 1.0 || !known {
+            if self.e[i] == 1.0 {
                 continue;
             }
             let approached = self.here.rate[i] < -self.thresholds.rate[i];
@@ -192,12 +247,14 @@ impl<'a> Landing<'a> {
                 changed = true;
             }
         }
-        if changed {
+        if self.plastic {
+            self.land_all();
+        } else if changed {
             let landed = &self.landed;
             self.candidates.retain(|&i| !landed[i]);
             self.candidates.sort_unstable();
         }
-        changed
+        Ok(changed)
     }
 
     /// Books what contacts that arrived with speed and landed took, by difference.

@@ -58,7 +58,7 @@ impl<'a> NormalChart<'a> {
         }
         let rows = self.system.equalities();
         let r = basis.independent().len();
-        let (mut last, mut worst) = (f64::INFINITY, 0);
+        let (mut course, mut worst) = (self.tolerances.full(), 0);
         let scale = norm_inf(q).max(norm_inf(x)).max(f64::MIN_POSITIVE);
         for _ in 0..self.tolerances.iterations {
             rows.values(x, t, &mut self.f);
@@ -73,13 +73,12 @@ impl<'a> NormalChart<'a> {
                 rows.add_row(i, &basis.gradients, self.mu[k], &mut self.row);
             }
             axpy(1.0, &self.row, x);
-            let before = last;
-            last = norm_inf(&self.row);
-            if self.tolerances.is_converged(before, last, scale) {
+            course.stepped(norm_inf(&self.row));
+            if course.ends(scale) {
                 return Ok(());
             }
             worst = crate::shared::position::largest(&self.f).0;
-            if !last.is_finite() {
+            if !course.last().is_finite() {
                 break;
             }
         }
@@ -87,7 +86,7 @@ impl<'a> NormalChart<'a> {
             t,
             what: "the return to the constraints",
             iterations: self.tolerances.iterations,
-            residual: last,
+            residual: course.last(),
             culprit: rows.names().get(worst).cloned().unwrap_or_default(),
         })
     }

@@ -19,7 +19,6 @@ use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::methods::conserving::check_position;
 use crate::shared::position::largest;
-use nsm_solvers::newton::CONTRACTS;
 
 /// $|G P|$ above this share of $|G|$ and $|P|$ means that a reparametrisation leaves the constraints.
 const TANGENT: f64 = 1e-8;
@@ -259,29 +258,28 @@ impl<'a> ReparametrisedStepper<'a> {
     fn solve(&mut self, start: (&[f64], &[f64], f64)) -> Result<(usize, f64), StepError> {
         let (q, _, t) = start;
         self.place(q, t)?;
-        let (mut last, mut fresh) = (f64::INFINITY, true);
+        let mut course = self.tolerances.chord();
         let mut scale = norm_inf(q).max(norm_inf(&self.nodes.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.nodes.evaluate(start);
-            if fresh {
+            if course.wants_matrix() {
                 self.evaluate_tangent(q, t, false)?;
                 self.factorise(q, t).map_err(|error| failure(self.system, t, error))?;
             }
-            let before = last;
-            last = self.newton_step().map_err(|error| failure(self.system, t, error))?;
-            if !last.is_finite() {
+            let size = self.newton_step().map_err(|error| failure(self.system, t, error))?;
+            course.stepped(size);
+            if !size.is_finite() {
                 return Err(self.nodes.diverged(t));
             }
             self.place(q, t)?;
             scale = scale.max(norm_inf(&self.nodes.x));
-            if self.tolerances.ends(fresh, before, last, scale) {
+            if course.ends(scale) {
                 self.nodes.evaluate(start);
                 check_position(self.system, (&self.nodes.x, t + self.nodes.h), &mut self.nodes.f)?;
-                return Ok((iteration, last / scale));
+                return Ok((iteration, size / scale));
             }
-            fresh = iteration > 1 && last > CONTRACTS * before;
         }
-        Err(self.nodes.unsolved(t, self.tolerances.iterations, last))
+        Err(self.nodes.unsolved(t, self.tolerances.iterations, course.last()))
     }
 
     /// Forms and factorises Newton's matrix at the trial `x`.

@@ -101,7 +101,7 @@ impl<'a> NullSpaceStepper<'a> {
         self.basis.evaluate(q, t).map_err(fail)?;
         let d = self.basis.freedoms();
         self.guess(start, d)?;
-        let mut last = f64::INFINITY;
+        let mut course = self.tolerances.full();
         let mut scale = norm_inf(q).max(norm_inf(&self.nodes.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.nodes.evaluate(start);
@@ -111,19 +111,18 @@ impl<'a> NullSpaceStepper<'a> {
                 Chart::Normal(_) => self.increment_step(t),
             }
             .map_err(|error| failure(self.system, t, error))?;
-            let before = last;
-            last = size;
+            course.stepped(size);
             self.place(q, t)?;
             scale = scale.max(norm_inf(&self.nodes.x));
-            if !last.is_finite() {
+            if !size.is_finite() {
                 return Err(self.nodes.diverged(t));
             }
-            if self.tolerances.is_converged(before, last, scale) {
+            if course.ends(scale) {
                 self.nodes.evaluate(start);
-                return Ok((iteration, last / scale));
+                return Ok((iteration, size / scale));
             }
         }
-        Err(self.nodes.unsolved(t, self.tolerances.iterations, last))
+        Err(self.nodes.unsolved(t, self.tolerances.iterations, course.last()))
     }
 
     /// The predictor: straight on, or the increment of the last step.

@@ -18,7 +18,7 @@ use super::friction::Friction;
 use super::point::Point;
 use super::thresholds::Thresholds;
 use crate::shared::kernel::Kernel;
-use crate::shared::position::Hold;
+use crate::shared::position::{Begin, Hold};
 use crate::{Quadrature, Tolerances};
 
 /// Rounds of stage 1 where contacts are redundant; the last ones may stop at less.
@@ -176,8 +176,15 @@ impl<'a> Flow<'a> {
             self.iterations += outcome?;
             return Ok(());
         }
-        let solved = self.kernel.advance_position(from, tau, held);
         let end = from.2 + tau;
+        if hold == Hold::OneSided && self.kernel.position.is_crowded(held) {
+            // The impulses of the piece before are often good enough to begin with.
+            if !self.newton(from, tau, held)? {
+                self.least_position(from, tau, held)?;
+            }
+            return self.least_momentum(end, held, thresholds);
+        }
+        let solved = self.kernel.advance_position(from, tau, held);
         match (solved, hold) {
             (Ok(iterations), _) => {
                 self.iterations += iterations;
@@ -201,7 +208,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Stage 1 by rounds: fly with the impulses so far, then find those that the gaps at the end ask for, with the
-    /// contacts' matrix of the start.
+    /// contacts' matrix of the start. In a crowd Newton's method takes over as soon as it converges from such impulses.
     fn least_position(
         &mut self,
         (q, p, t): (&[f64], &[f64], f64),
@@ -218,6 +225,7 @@ impl<'a> Flow<'a> {
         self.r.resize(held.len(), 0.0);
         self.b.resize(held.len(), 0.0);
         self.lambda.resize(held.len(), 0.0);
+        let crowd = self.kernel.position.is_crowded(held);
         let mut kicked = std::mem::take(&mut self.p);
         let mut outcome = Ok(());
         let (mut change, mut scale) = (f64::INFINITY, 0.0_f64);
@@ -253,6 +261,13 @@ impl<'a> Flow<'a> {
             self.metric_times_v();
             change = tau.abs() * norm_inf(&self.v);
             scale = scale.max(change).max(f64::MIN_POSITIVE);
+            if crowd {
+                self.kernel.position.load(held, &self.r);
+                if self.newton((q, p, t), tau, held)? {
+                    self.p = kicked;
+                    return Ok(());
+                }
+            }
             let enough = if round < FULL_ACCURACY { 1e-15 } else { 1e-12 };
             if change <= enough * scale {
                 break;
@@ -276,6 +291,25 @@ impl<'a> Flow<'a> {
         }
         self.p = kicked;
         outcome
+    }
+
+    /// Stage 1 by Newton's method from the impulses that the position update has; whether it converged.
+    fn newton(
+        &mut self,
+        from: (&[f64], &[f64], f64),
+        tau: f64,
+        held: &[usize],
+    ) -> Result<bool, StepError> {
+        self.kernel.position.begin = Begin::Guess;
+        match self.kernel.advance_position(from, tau, held) {
+            Ok(iterations) => self.iterations += iterations,
+            Err(StepError::NotConverged { .. } | StepError::Singular { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        for &i in held {
+            self.impulse[i] += self.kernel.position.lambda[i];
+        }
+        self.kernel.advance_momentum(from, tau, &[]).map(|()| true)
     }
 
     /// Subtracts from `b` what the impulses `r` do: $b \leftarrow b - A r$.

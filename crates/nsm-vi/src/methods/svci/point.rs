@@ -57,6 +57,40 @@ impl Point {
         Ok(())
     }
 
+    /// The same with gaps alone; [`look_at`](Self::look_at) adds the rest where it is wanted.
+    pub(crate) fn place_gaps(
+        &mut self,
+        system: &System,
+        q: &[f64],
+        p: &[f64],
+        t: f64,
+    ) -> Result<(), StepError> {
+        self.q.copy_from_slice(q);
+        self.t = t;
+        let rows = system.inequalities();
+        rows.values(q, t, &mut self.gap);
+        if !all_finite(&self.gap) {
+            let i = self.gap.iter().position(|gap| !gap.is_finite()).unwrap_or(0);
+            let culprit = rows.name(i).to_owned();
+            return Err(StepError::NotFinite { t, what: "the gap", culprit });
+        }
+        self.p.copy_from_slice(p);
+        system.mass().solve(&self.p, &mut self.v);
+        Ok(())
+    }
+
+    /// Gradient and rate of one gap.
+    pub(crate) fn look_at(&mut self, system: &System, i: usize) -> Result<(), StepError> {
+        let rows = system.inequalities();
+        rows.field(i).gradient(&self.q, self.t, &mut self.gradient[rows.span(i)]);
+        if !all_finite(&self.gradient[rows.span(i)]) {
+            let culprit = rows.name(i).to_owned();
+            return Err(StepError::NotFinite { t: self.t, what: "the gradient", culprit });
+        }
+        self.rate[i] = rows.row_dot(i, &self.gradient, &self.v);
+        Ok(())
+    }
+
     /// Takes another momentum at the same place.
     pub(crate) fn push(&mut self, system: &System, p: &[f64]) {
         self.p.copy_from_slice(p);

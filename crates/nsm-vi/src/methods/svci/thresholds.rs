@@ -19,6 +19,8 @@ pub(crate) struct Thresholds {
     pub(crate) gap: Vec<f64>,
     /// How far below zero the end of a flight may lie without an impact.
     pub(crate) below: Vec<f64>,
+    speed: f64,
+    h: f64,
     column: Vec<f64>,
     solved: Vec<f64>,
 }
@@ -28,8 +30,11 @@ impl Thresholds {
         let (n, m) = (system.dimension(), system.inequalities().len());
         Self {
             rate: vec![0.0; m],
-            gap: vec![0.0; m],
+            // Before a row is looked at for the first time, no gap is known to be wide.
+            gap: vec![f64::INFINITY; m],
             below: vec![0.0; m],
+            speed: 0.0,
+            h: 0.0,
             column: vec![0.0; n],
             solved: vec![0.0; n],
         }
@@ -37,25 +42,36 @@ impl Thresholds {
 
     /// Renews them for a step of size `h` from `at`, with slope `s` there.
     pub(crate) fn renew(&mut self, system: &System, at: &Point, slope: &[f64], h: f64) {
-        let (mass, rows) = (system.mass(), system.inequalities());
-        mass.solve(slope, &mut self.solved);
+        self.begin(system, at, slope, h);
+        for i in 0..system.inequalities().len() {
+            self.renew_row(system, at, i);
+        }
+    }
+
+    /// Takes the speed of a step, for rows that are renewed one by one.
+    pub(crate) fn begin(&mut self, system: &System, at: &Point, slope: &[f64], h: f64) {
+        system.mass().solve(slope, &mut self.solved);
         let push: f64 = slope.iter().zip(&self.solved).map(|(s, a)| s * a).sum();
         let motion: f64 = at.p.iter().zip(&at.v).map(|(p, v)| p * v).sum();
-        let speed = (motion + h * h * push).sqrt();
-        for i in 0..rows.len() {
-            let (columns, values) = (rows.columns(i), &at.gradient[rows.span(i)]);
-            let square = if mass.is_banded() {
-                self.column.fill(0.0);
-                rows.add_row(i, &at.gradient, 1.0, &mut self.column);
-                mass.solve(&self.column, &mut self.solved);
-                rows.row_dot(i, &at.gradient, &self.solved)
-            } else {
-                mass.inverse_product((columns, values), (columns, values))
-            };
-            let reach: f64 = columns.iter().zip(values).map(|(&c, x)| (x * at.q[c]).abs()).sum();
-            self.rate[i] = ZERO * square.sqrt() * speed;
-            self.gap[i] = h * self.rate[i] + 64.0 * f64::EPSILON * reach;
-            self.below[i] = self.gap[i].min(640.0 * f64::EPSILON * reach + 1e-3 * self.gap[i]);
-        }
+        self.speed = (motion + h * h * push).sqrt();
+        self.h = h;
+    }
+
+    /// Renews the thresholds of one contact, whose gradient at `at` is current.
+    pub(crate) fn renew_row(&mut self, system: &System, at: &Point, i: usize) {
+        let (mass, rows) = (system.mass(), system.inequalities());
+        let (columns, values) = (rows.columns(i), &at.gradient[rows.span(i)]);
+        let square = if mass.is_banded() {
+            self.column.fill(0.0);
+            rows.add_row(i, &at.gradient, 1.0, &mut self.column);
+            mass.solve(&self.column, &mut self.solved);
+            rows.row_dot(i, &at.gradient, &self.solved)
+        } else {
+            mass.inverse_product((columns, values), (columns, values))
+        };
+        let reach: f64 = columns.iter().zip(values).map(|(&c, x)| (x * at.q[c]).abs()).sum();
+        self.rate[i] = ZERO * square.sqrt() * self.speed;
+        self.gap[i] = self.h * self.rate[i] + 64.0 * f64::EPSILON * reach;
+        self.below[i] = self.gap[i].min(640.0 * f64::EPSILON * reach + 1e-3 * self.gap[i]);
     }
 }
