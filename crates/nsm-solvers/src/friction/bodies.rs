@@ -5,8 +5,9 @@
 //! $$ (I + G^\top SC^{-1}B\\,G)\\,y = G^\top SC^{-1}f, \qquad x = C^{-1}(f - B\\,G y), $$
 //! a matrix of $6 \times 6$ blocks between bodies that touch: smaller, and sparse where the pile is.
 
-use super::blocks::{BlockLu, Pattern};
+use super::blocks::Pattern;
 use super::delassus::BodyRows;
+use super::elimination::BodyLu;
 
 type Three = [[f64; 3]; 3];
 
@@ -81,19 +82,17 @@ impl Bodies {
 
     /// Whether a system for bodies is smaller than one for `n` contacts.
     pub(super) fn pay(&self, n: usize) -> bool {
-        self.rows.len() == n && n > FEW && (2 * self.names.len() < n || self.names.len() >= MANY)
+        self.rows.len() == n && n > FEW && self.names.len() <= n
     }
 }
 
 /// Contacts up to which a system for them is as quick.
 const FEW: usize = 8;
-/// Bodies from which one for them is quicker in any case, because it is sparser.
-const MANY: usize = 60;
 
 /// The system, with its storage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BodySystem {
-    lu: BlockLu,
+    lu: BodyLu,
     blocks: Vec<[f64; 36]>,
     /// $C^{-1}$, $C^{-1}B$ and the diagonal of $S$ of each contact.
     inverses: Vec<(Three, Three, [f64; 3])>,
@@ -132,8 +131,7 @@ impl BodySystem {
             }
         }
         let pattern = Pattern { size: 6, starts: &bodies.starts, columns: &bodies.columns };
-        let blocks = &self.blocks;
-        self.lu.factor_pattern(&pattern, |_, k, out| out.copy_from_slice(&blocks[k]))
+        self.lu.factor(&pattern, &self.blocks)
     }
 
     /// Solves in place; whether that went well.
