@@ -184,3 +184,44 @@ pub struct Exchanged {
     /// What rounding leaves unknown of it.
     pub doubt: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two contacts that push a unit mass against each other, with and without the factors of $W$.
+    fn opposed(factors: bool) -> Delassus {
+        let mut w = Delassus::default();
+        w.clear();
+        for (i, sign) in [1.0, -1.0].into_iter().enumerate() {
+            if factors {
+                let mut rows = [0.0; 18];
+                rows[0] = sign;
+                w.push_factors([Some((3, rows)), None]);
+            }
+            for j in 0..2 {
+                let mut block = [0.0; 9];
+                block[0] = if i == j { 1.0 } else { -1.0 };
+                w.push(j, block);
+            }
+            w.end_row();
+        }
+        w
+    }
+
+    #[test]
+    fn what_presses_against_each_other_cancels_in_the_factors_and_not_in_the_entries() {
+        // All these numbers are exact; (r_1 - r_2)^2 = 0.25.
+        let r = [1e9 + 0.5, 0.0, 0.0, 1e9, 0.0, 0.0];
+        let mut room = Exchange::default();
+        let by_factors = opposed(true).exchange(&r, &mut room);
+        assert_eq!(by_factors.square, 0.25);
+        let by_entries = opposed(false).exchange(&r, &mut room);
+        // Nothing is left of it there, and the doubt says so.
+        let error = (by_entries.square - 0.25).abs();
+        assert!(error >= 0.25 && error <= by_entries.doubt, "{by_entries:?}");
+        assert!(by_factors.doubt < 1e-5 && by_entries.doubt > 1e2);
+        // Again in the same room.
+        assert_eq!(opposed(true).exchange(&r, &mut room), by_factors);
+    }
+}

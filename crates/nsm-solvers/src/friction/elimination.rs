@@ -9,6 +9,9 @@ use std::collections::BinaryHeap;
 
 use super::blocks::Pattern;
 
+/// The place of a body that has none yet.
+const WAITING: usize = usize::MAX;
+
 /// A block, row-major.
 type Block = [f64; 36];
 
@@ -145,7 +148,6 @@ impl BodyLu {
             self.near[a].extend(row.iter().copied().filter(|b| *b != a));
             self.queue.push(Reverse((self.near[a].len(), a)));
         }
-        const WAITING: usize = usize::MAX;
         self.place.clear();
         self.place.resize(n, WAITING);
         self.order.clear();
