@@ -199,6 +199,18 @@ fn random_impact(
     }
     let mut w = Delassus::default();
     w.set_full(contacts, &full);
+    // The rows of each body, by the roots of its inertias.
+    for three in rows.chunks_exact(3) {
+        let of = |body: usize| {
+            let span = 6 * body..6 * body + 6;
+            let touched = three.iter().any(|row| row[span.clone()].iter().any(|x| *x != 0.0));
+            let entry =
+                |k: usize| three[k / 6][6 * body + k % 6] * inverse[6 * body + k % 6].sqrt();
+            touched.then(|| (body, std::array::from_fn(entry)))
+        };
+        let mut touched = (0..bodies).filter_map(of);
+        w.push_factors([touched.next(), touched.next()]);
+    }
     let v: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
     let speed = |v: &[f64], i: usize| rows[i].iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
     let before: Vec<f64> = (0..m).map(|i| speed(&v, i)).collect();

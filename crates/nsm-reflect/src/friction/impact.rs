@@ -11,7 +11,7 @@
 
 use nsm_model::ContactLaw;
 use nsm_solvers::friction::{
-    Delassus, FrictionError, FrictionOptions, FrictionProblem, FrictionSolver,
+    Delassus, Exchange, FrictionError, FrictionOptions, FrictionProblem, FrictionSolver,
 };
 
 use crate::ReflectError;
@@ -24,6 +24,12 @@ const UNSOLVED: usize = 2;
 
 /// Share of the energies that impulses exchange below which a gain is rounding.
 const ROUNDING: f64 = 1e-15;
+
+/// A gain that rounding may hide is no gain below this share of the energy that the impulses would give to bodies at rest.
+const HIDDEN: f64 = 1e-14;
+
+/// Share of that energy which impulses that press against each other leave unknown: beyond it the contacts jam.
+const JAMMED: f64 = 1e-10;
 
 /// Share of the largest velocity below which a contact does not slip.
 const STICKS: f64 = 1e-9;
@@ -70,6 +76,7 @@ pub struct FrictionImpact {
     pub options: FrictionOptions,
     problem: FrictionProblem,
     solver: FrictionSolver,
+    exchange: Exchange,
     chosen: Vec<usize>,
     /// Of the chosen contacts: velocities, $E u^-$, right-hand side, friction, impulses and those of the best attempt.
     u: Vec<f64>,
@@ -98,6 +105,7 @@ impl Default for FrictionImpact {
             },
             problem: FrictionProblem::default(),
             solver: FrictionSolver::default(),
+            exchange: Exchange::default(),
             chosen: Vec::new(),
             u: Vec::new(),
             rebound: Vec::new(),
@@ -122,6 +130,10 @@ struct Attempt {
     /// What the energy change is made of.
     exchanged: f64,
     residual: f64,
+    /// $r\cdot u$, $r\cdot Wr$, and what rounding leaves unknown of the energy.
+    along: f64,
+    square: f64,
+    doubt: f64,
 }
 
 impl FrictionImpact {
@@ -262,7 +274,8 @@ impl FrictionImpact {
             self.mu.push(law.friction);
         }
         self.r.resize(self.u.len(), 0.0);
-        let (alpha, attempt) = self.limited(w, largest)?;
+        let (alpha, mut attempt) = self.limited(w, largest)?;
+        self.secure(&mut attempt)?;
         certificate.limiter = certificate.limiter.min(alpha);
         certificate.residual = certificate.residual.max(attempt.residual);
         certificate.energy_change += attempt.energy_change;
@@ -366,16 +379,56 @@ impl FrictionImpact {
         }
         let report = report.map_err(|e| named(e, chosen))?;
         self.spread_out(w);
-        let (mut energy_change, mut exchanged) = (0.0, 0.0);
+        let (mut along, mut exchanged, mut sizes, mut speed) = (0.0, 0.0, 0.0, 0.0_f64);
         for (slot, &i) in self.chosen.iter().enumerate() {
             for k in 0..3 {
                 let (r, u) = (self.r[3 * slot + k], self.u[3 * slot + k]);
-                let change = 0.5 * self.change[3 * i + k];
-                energy_change += r * (u + change);
-                exchanged += r.abs() * (u.abs() + change.abs());
+                along += r * u;
+                exchanged += r.abs() * (u.abs() + 0.5 * self.change[3 * i + k].abs());
+                sizes += r.abs();
+                speed = speed.max(u.abs());
             }
         }
-        Ok(Attempt { energy_change, exchanged, residual: report.residual })
+        let given = w.exchange(&self.spread, &mut self.exchange);
+        let moved = (0.5 * given.square).max(along.abs());
+        let unknown = f64::EPSILON * given.pressed;
+        if unknown > JAMMED * moved {
+            let contact = self.strongest();
+            return Err(ReflectError::Friction { contact, residual: unknown / moved });
+        }
+        Ok(Attempt {
+            energy_change: along + 0.5 * given.square,
+            exchanged,
+            residual: report.residual,
+            along,
+            square: given.square,
+            doubt: given.doubt + f64::EPSILON * sizes * speed,
+        })
+    }
+
+    /// The chosen contact with the largest impulse.
+    fn strongest(&self) -> usize {
+        let of = |slot: &usize| self.r[3 * slot].abs();
+        let slot = (0..self.chosen.len()).max_by(|a, b| of(a).total_cmp(&of(b)));
+        self.chosen[slot.unwrap_or(0)]
+    }
+
+    /// Shortens the impulses so that the bodies do not gain energy whatever rounding hides: $s$ with $s\\,r\cdot u + s^2\\,r\cdot Wr/2$ at
+    /// minus what is unknown.
+    fn secure(&mut self, attempt: &mut Attempt) -> Result<(), ReflectError> {
+        let Attempt { along, square, doubt, .. } = *attempt;
+        if attempt.energy_change + doubt <= HIDDEN * 0.5 * square {
+            return Ok(());
+        }
+        let root = along * along - 2.0 * square * doubt;
+        if along >= 0.0 || root.is_nan() || root < 0.0 {
+            let (contact, residual) = (self.strongest(), doubt / along.abs());
+            return Err(ReflectError::Friction { contact, residual });
+        }
+        let short = ((root.sqrt() - along) / square).min(1.0);
+        self.r.iter_mut().for_each(|r| *r *= short);
+        attempt.energy_change = short * (along + 0.5 * short * square);
+        Ok(())
     }
 
     /// Writes what the impulses `r` change, into `change`.

@@ -5,8 +5,9 @@
 //! $$ (I + G^\top SC^{-1}B\\,G)\\,y = G^\top SC^{-1}f, \qquad x = C^{-1}(f - B\\,G y), $$
 //! a matrix of $6 \times 6$ blocks between bodies that touch: smaller, and sparse where the pile is.
 
-use super::blocks::{BlockLu, Pattern};
+use super::blocks::Pattern;
 use super::delassus::BodyRows;
+use super::elimination::BodyLu;
 
 type Three = [[f64; 3]; 3];
 
@@ -81,19 +82,17 @@ impl Bodies {
 
     /// Whether a system for bodies is smaller than one for `n` contacts.
     pub(super) fn pay(&self, n: usize) -> bool {
-        self.rows.len() == n && n > FEW && (2 * self.names.len() < n || self.names.len() >= MANY)
+        self.rows.len() == n && n > FEW && self.names.len() <= n
     }
 }
 
 /// Contacts up to which a system for them is as quick.
 const FEW: usize = 8;
-/// Bodies from which one for them is quicker in any case, because it is sparser.
-const MANY: usize = 60;
 
 /// The system, with its storage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BodySystem {
-    lu: BlockLu,
+    lu: BodyLu,
     blocks: Vec<[f64; 36]>,
     /// $C^{-1}$, $C^{-1}B$ and the diagonal of $S$ of each contact.
     inverses: Vec<(Three, Three, [f64; 3])>,
@@ -132,8 +131,7 @@ impl BodySystem {
             }
         }
         let pattern = Pattern { size: 6, starts: &bodies.starts, columns: &bodies.columns };
-        let blocks = &self.blocks;
-        self.lu.factor_pattern(&pattern, |_, k, out| out.copy_from_slice(&blocks[k]))
+        self.lu.factor(&pattern, &self.blocks)
     }
 
     /// Solves in place; whether that went well.
@@ -215,7 +213,8 @@ mod tests {
     use super::*;
     use crate::friction::{Delassus, FrictionProblem};
 
-    /// Contacts of a chain of bodies, four between neighbours, with rows of $G$ that no symmetry makes simple.
+    /// Contacts of a chain of bodies, three between neighbours and one across, so that its elimination fills in, with rows of $G$ that no symmetry
+    /// makes simple.
     fn chain(bodies: usize) -> (Delassus, Vec<[Option<BodyRows>; 2]>) {
         let mut seed = 1_u64;
         let mut number = || {
@@ -226,9 +225,9 @@ mod tests {
         };
         let mut rows = Vec::new();
         for b in 0..bodies {
-            for _ in 0..4 {
+            for k in 0..4 {
                 let mut block = || std::array::from_fn(|_| number());
-                let below = (b > 0).then(|| (b - 1, block()));
+                let below = (b > 0).then(|| (if k < 3 { b - 1 } else { b / 3 }, block()));
                 rows.push([below, Some((b, block()))]);
             }
         }

@@ -98,6 +98,7 @@ pub(super) fn iterate(
                 let mut b = [[0.0; 3]; 3];
                 for a in 0..3 {
                     b[a][a] = s[a];
+                    c[a][a] += problem.compliance * s[a] * s[a];
                     if s[a] == 0.0 {
                         c[a][a] += 1.0;
                     }

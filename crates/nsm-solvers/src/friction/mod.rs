@@ -25,6 +25,7 @@ mod bodies;
 mod cone;
 mod contact;
 mod delassus;
+mod elimination;
 mod gauss_seidel;
 mod interior;
 mod newton;
@@ -33,7 +34,7 @@ mod solver;
 mod work;
 
 pub use contact::solve_contact;
-pub use delassus::{BodyRows, Delassus};
+pub use delassus::{BodyRows, Delassus, Exchange, Exchanged};
 pub use problem::FrictionProblem;
 pub use solver::FrictionSolver;
 
@@ -176,14 +177,9 @@ fn proximal(problem: &FrictionProblem, work: &mut Work, tolerance: f64, rounds: 
     let m = work.r.len();
     let mut memory = newton::Memory::default();
     let mut iterations = 0;
+    let mut shifted = FrictionProblem::default();
     for alpha in PROXIMAL {
-        let mut shifted = problem.clone();
-        shifted.bodies.clear();
-        for i in 0..problem.len() {
-            for a in 0..3 {
-                shifted.blocks[problem.diagonal[i]][4 * a] += alpha;
-            }
-        }
+        shifted.soften(problem, alpha);
         let mut last = f64::INFINITY;
         for _ in 0..rounds {
             for k in 0..m {

@@ -75,7 +75,8 @@ pub(super) fn iterate(
         let by_bodies = problem.bodies.pay(n)
             && bodies.factor(&problem.bodies, |i| {
                 let [a, b] = slopes[i];
-                let own = |k: usize, l: usize| a[k][l] + compliance * b[k][l];
+                let soft = compliance + problem.compliance;
+                let own = |k: usize, l: usize| a[k][l] + soft * b[k][l];
                 (std::array::from_fn(|k| std::array::from_fn(|l| own(k, l))), b, [1.0; 3])
             });
         let factored = by_bodies

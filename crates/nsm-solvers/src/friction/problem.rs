@@ -23,6 +23,8 @@ pub struct FrictionProblem {
     pub(super) size: f64,
     /// The bodies that the contacts move, where they are known.
     pub(super) bodies: Bodies,
+    /// What the diagonal of the scaled $W$ has beyond what the bodies give.
+    pub(super) compliance: f64,
 }
 
 impl FrictionProblem {
@@ -79,6 +81,7 @@ impl FrictionProblem {
             diagonal: vec![0; n],
             size: 0.0,
             bodies: Bodies::default(),
+            compliance: 0.0,
         };
         for (k, &(i, j)) in places.iter().enumerate() {
             problem.starts[i + 1] = k + 1;
@@ -237,6 +240,17 @@ impl FrictionProblem {
         u.copy_from_slice(&self.q);
         for i in 0..self.len() {
             self.add_row(i, r, &mut u[3 * i..3 * i + 3]);
+        }
+    }
+
+    /// $W + \alpha I$ in place of the $W$ of another problem, in the storage of this one.
+    pub(super) fn soften(&mut self, other: &Self, alpha: f64) {
+        self.clone_from(other);
+        self.compliance += alpha;
+        for &k in &other.diagonal {
+            for a in 0..3 {
+                self.blocks[k][4 * a] += alpha;
+            }
         }
     }
 

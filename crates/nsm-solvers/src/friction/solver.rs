@@ -77,6 +77,8 @@ impl FrictionSolver {
         // Putting the answer into the cones may cost a little.
         let tolerance = 0.3 * options.tolerance;
         let fair = tolerance.max(0.3 * options.enough);
+        // The quick methods go on while they help.
+        let stall = fair.min(tolerance.max(QUICK));
         let slow =
             |m: &FrictionMethod| !matches!(m, FrictionMethod::GaussSeidel | FrictionMethod::Newton);
         let (mut newtons, mut quick, mut stalled) = (0, true, f64::INFINITY);
@@ -86,7 +88,7 @@ impl FrictionSolver {
             // What Newton's method cannot better, sweeps need not beyond the middle, and the slow methods not at all.
             let enough = match (quick, newtons) {
                 (true, 0) => tolerance,
-                (true, _) => (tolerance * fair).sqrt(),
+                (true, _) => (tolerance * stall).sqrt(),
                 (false, _) => fair,
             };
             if work.measure(problem) <= enough {
@@ -96,7 +98,7 @@ impl FrictionSolver {
                 FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, work, enough, most),
                 FrictionMethod::Newton => {
                     newtons += usize::from(most > WARM);
-                    newton::iterate(problem, work, memory, (enough, fair), most)
+                    newton::iterate(problem, work, memory, (enough, stall), most)
                 }
                 FrictionMethod::InteriorPoint => interior::iterate(problem, work, enough, most),
                 FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
@@ -117,6 +119,9 @@ impl FrictionSolver {
         finish(problem, work, r, options, (stage, iterations))
     }
 }
+
+/// Residual from which a quick method that no longer helps is left.
+const QUICK: f64 = 3e-8;
 
 /// Newton's iterations from the impulses of the step before, and contacts up to which sweeps are quicker.
 const WARM: usize = 8;

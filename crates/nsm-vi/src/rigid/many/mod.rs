@@ -9,6 +9,7 @@ mod island;
 mod locate;
 mod row;
 mod scene;
+mod sleep;
 mod solve;
 mod stages;
 mod strike;
@@ -19,6 +20,7 @@ use nsm_model::{Clock, Events, StepError, StepReport};
 use super::{BodyState, Lgvci, RigidError, RigidState, RigidWorld};
 use island::{Job, Workshop};
 use scene::{Couple, Party, Scene};
+use sleep::Sleepers;
 use stages::Memo;
 
 /// [`Lgvci`] bound to a world whose bodies may touch each other, lose energy or rub.
@@ -39,6 +41,7 @@ pub(super) struct ManyStepper<'a> {
     bounds: Vec<f64>,
     couples: Vec<Couple>,
     groups: Groups,
+    sleepers: Sleepers,
     workshop: Workshop,
     memory: Vec<Memo>,
     order: Vec<usize>,
@@ -78,6 +81,7 @@ impl<'a> ManyStepper<'a> {
             bounds: vec![0.0; n],
             couples: Vec::new(),
             groups: Groups::new(n),
+            sleepers: Sleepers::new(n),
             workshop: Workshop::new(&start.bodies),
             memory: Vec::new(),
             order: Vec::new(),
@@ -212,8 +216,8 @@ impl<'a> ManyStepper<'a> {
             _ => c.b,
         };
         self.groups.sort(&self.couples, of, moving);
-        for island in 0..self.groups.len() {
-            let (list, bodies) = self.groups.island(island);
+        for k in 0..self.groups.len() {
+            let (list, bodies) = self.groups.island(k);
             let passes = |c: &Couple| {
                 let motion = (&self.now[..], &self.end[..]);
                 let (axes, scratch) = (&mut self.axes[..], &mut self.workshop.scratch);
@@ -228,6 +232,13 @@ impl<'a> ManyStepper<'a> {
                 }
                 continue;
             }
+            let island = (list, bodies);
+            if let Some((held, memos)) = self.sleepers.asleep(island, &self.couples, &self.now) {
+                self.workshop.booked.held.extend_from_slice(held);
+                self.workshop.memos.extend_from_slice(memos);
+                continue;
+            }
+            let mark = (self.workshop.booked.held.len(), self.workshop.memos.len());
             let solved = bodies.iter().all(|&b| !self.end[b].pose.x.x.is_nan());
             let mut job = Job {
                 couples: &mut self.couples,
@@ -249,6 +260,10 @@ impl<'a> ManyStepper<'a> {
                 };
                 return Err(trouble.into_error(&self.scene, t, contact));
             }
+            let held = &self.workshop.booked.held[mark.0..];
+            let memos = &self.workshop.memos[mark.1..];
+            let (scene, couples) = (&self.scene, &self.couples[..]);
+            self.sleepers.watch(scene, island, couples, &mut self.now, (held, memos));
         }
         Ok(())
     }

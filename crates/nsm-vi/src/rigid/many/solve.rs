@@ -30,8 +30,8 @@ impl Default for Solve {
             at_last: false,
             options: FrictionOptions {
                 tolerance: 1e-11,
-                // The quick methods reach rounding or nearly; what they leave is not worth the slow ones.
-                enough: 1e-7,
+                // The quick methods reach rounding or nearly; what they leave is not worth the slow ones unless it would be refused.
+                enough: 1e-6,
                 acceptable: 1e-6,
                 patient: false,
             },
