@@ -7,13 +7,15 @@ const [text, lines, message, view, runButton, stopButton, examples, law, bar] =
 const wasm = Uint8Array.from(atob(byId("wasm").textContent.trim()), c => c.charCodeAt(0));
 const script = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
 
-let worker, token = null, ending = 0, busy = false, runs = 0, waiting = 0, asked = 0, timer = 0;
+// The run in hand: its text, how far it is, and whether its worker hears; and what a new worker is to compute once more.
+let worker, token = null, current = null, again = null, ending = 0, busy = false, runs = 0, waiting = 0, asked = 0, timer = 0;
 
 function start() {
   worker = new Worker(script);
   worker.onmessage = ({ data }) => {
-    if (data.ready) { document.body.dataset.ready = "yes"; check(); return; }
-    if (data.progress) { bar.value = data.progress.share; say(`${data.progress.name}: ${Math.round(100 * data.progress.share)} %`); return; }
+    if (data.ready) { document.body.dataset.ready = "yes"; if (again) { order(again); again = null; } else { check(); } return; }
+    if (data.hears !== undefined) { current.hears = data.hears; return; }
+    if (data.progress) { current.at = data.progress; bar.value = data.progress.share; say(`${data.progress.name}: ${Math.round(100 * data.progress.share)} %`); return; }
     if (data.dead) { restart(); }
     if (data.order === "check") { if (data.id === asked && !busy) told(data.answer); return; }
     finish(); told(data.answer);
@@ -63,16 +65,26 @@ function run() {
   busy = true; clearTimeout(timer); runButton.disabled = true; stopButton.disabled = false; bar.hidden = false; bar.value = 0;
   document.body.dataset.busy = "yes";
   say("at work …");
+  order({ text: text.value, hears: true, at: null, limit: null });
+}
+function order(next) {
+  current = next;
   token = URL.createObjectURL(new Blob(["go on"]));
-  worker.postMessage({ id: ++waiting, order: "run", text: text.value, token });
+  worker.postMessage({ id: ++waiting, order: "run", text: current.text, token, limit: current.limit });
 }
 function finish() { busy = false; clearTimeout(ending); URL.revokeObjectURL(token); runButton.disabled = false; stopButton.disabled = true; bar.hidden = true; delete document.body.dataset.busy; document.body.dataset.runs = ++runs; }
-// The worker ends its run in good order and shows what it has; one that does not hear is ended.
+// The worker ends its run in good order and shows what it has; one that does not hear is ended, and another one computes as far once more.
 function stop() {
   if (!busy) { return; }
+  if (!current.hears && current.at && !current.limit) {
+    say("stopping: computing once more up to here …");
+    again = { text: current.text, hears: false, at: null, limit: current.at };
+    restart();
+    return;
+  }
   stopButton.disabled = true; say("stopping …");
   URL.revokeObjectURL(token);
-  ending = setTimeout(() => { finish(); restart(); say("stopped: the run did not answer, and what it had computed is lost", true); asked++; }, 5000);
+  ending = setTimeout(() => { finish(); restart(); say("stopped: the run did not answer, and what it had computed is lost", true); asked++; }, current.hears ? 5000 : 0);
 }
 
 text.addEventListener("input", changed);
