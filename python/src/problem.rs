@@ -174,7 +174,7 @@ impl PyProblem {
         let results: Vec<RunResult> = results.iter().map(|r| r.inner.clone()).collect();
         let documents = py.detach(|| {
             let verdicts = self.inner.judge(&results)?;
-            Ok(nsm_report::runs::documents(&self.inner, &results, &verdicts, &[]))
+            Ok(nsm_report::runs::documents(&self.inner, &results, &verdicts, &[], false))
         });
         let documents = documents.map_err(raised)?;
         Ok(documents.into_iter().last().map(|page| page.text).unwrap_or_default())

@@ -84,7 +84,7 @@ fn shown(
     figures: &[(Axes, Vec<Curve>)],
     interrupted: bool,
 ) -> Value {
-    let page = runs::documents(problem, results, verdicts, figures).pop();
+    let page = runs::documents(problem, results, verdicts, figures, false).pop();
     let shown: Vec<&RunResult> = results.iter().collect();
     json!({
         "title": problem.title,

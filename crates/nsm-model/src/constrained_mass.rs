@@ -8,7 +8,7 @@
 //! velocity follows from the others' are therefore no obstacle.
 //!
 //! Rows of $G$ that depend on others are left out and have $\mu = 0$. Which they are is found once for a stretch of a motion: as long as the rows
-//! that are left out depend on the others, which one solve shows, and these do not on each other, which the pivots show, and not for more
+//! that are left out depend on the others, which one solve shows, and these do not on each other, which the pivots and the size of the solution show, and not for more
 //! than [`STRETCH`] configurations, since the best choice changes along a motion.
 //!
 //! Cost is linear for chains and beams: through the multipliers where the mass falls into small blocks,
@@ -29,6 +29,9 @@ const STRETCH: usize = 16;
 
 /// A row depends on others if the share of it that they do not make up is below this.
 const DEPENDS: f64 = 1e-6;
+
+/// Where it takes parts of the others that are this many times larger than itself, they depend on each other nearly as much: the rows are chosen anew.
+const BLOWN_UP: f64 = 4.0;
 
 /// How much more is let through as dependent where the elimination finds that too little was.
 const LOOSER: [f64; 3] = [1.0, 1e2, 1e4];
@@ -183,12 +186,14 @@ impl ConstrainedMass {
         let none = std::mem::take(&mut self.none);
         let outcome = self.solve(&push, &none, &mut moved, &mut mu);
         self.none = none;
+        let mut largest = 0.0_f64;
         for (&(row, column), g) in self.entries.iter().zip(gradients) {
             if self.active[row] {
                 push[column] -= g * mu[row];
+                largest = largest.max((g * mu[row]).abs());
             }
         }
-        let depend = norm_inf(&push) <= DEPENDS * size;
+        let depend = norm_inf(&push) <= DEPENDS * size && largest <= BLOWN_UP * size;
         (self.push, self.moved) = (push, (moved, mu));
         outcome.map(|()| depend)
     }

@@ -67,6 +67,7 @@ mod start_velocity;
 mod state;
 mod status;
 mod touch;
+mod touching;
 
 pub use account::{Answers, ContactTotal, Instant, Questions, Window};
 pub use contact::Contacts;

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use nsm_constraints::multibody::{End, Inertia, Mechanism, MechanismError, NodeId, Pose};
 use nsm_geom::{Mat3, Plane, Shape, Vec3};
-use nsm_model::{
-    ContactLaw, Invariant, State, System, SystemError, Tolerance, check_start, project_start,
-};
+use nsm_model::{Invariant, State, System, SystemError, Tolerance, check_start, project_start};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
 use super::account::word;
@@ -19,6 +17,7 @@ use super::joint::read_joints;
 use super::reader::Reader;
 use super::rigid::{read_euler, read_inertia, read_planes, read_rotation, read_shape};
 use super::start_velocity::{Given, along_joints};
+use super::touching::{limited, strangers, with_contacts};
 use super::{Contacts, Place, ProblemError, Subject};
 use nsm_formula::nearest;
 
@@ -129,86 +128,6 @@ pub(crate) fn read_mechanism(
     let (mechanism, system) = (Box::new(mechanism), Box::new(system));
     let planes = planes.into_iter().map(|(_, plane)| plane).collect();
     Ok(Subject::Mechanism { mechanism, shapes, planes, system, start: state })
-}
-
-/// Lets shapes touch planes and each other, but for pairs that are ignored or that a joint connects.
-fn with_contacts(
-    mut system: System,
-    mechanism: &Mechanism,
-    shapes: &[(NodeId, Shape)],
-    planes: &[(String, Plane)],
-    contacts: &Contacts,
-) -> Result<System, SystemError> {
-    let names: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
-    // Limits of joints and ropes come first, and do not rub.
-    let mut laws: Vec<ContactLaw> = mechanism
-        .limits()
-        .map(|(name, _)| {
-            let law = contacts.law(limited(name), limited(name));
-            ContactLaw::frictionless(law.restitution)
-        })
-        .collect();
-    // Then gaps by formula.
-    laws.extend(
-        system.inequalities().names()[laws.len()..].iter().map(|gap| contacts.law(gap, "")),
-    );
-    for (k, (node, shape)) in shapes.iter().enumerate() {
-        let name = names[node.index()];
-        for (plane_name, plane) in planes {
-            if !contacts.ignores(name, plane_name) {
-                let contact = format!("{name}-{plane_name}");
-                system = system.with_plane_contact(mechanism, (*node, shape), plane, &contact)?;
-                let law = contacts.law(name, plane_name);
-                laws.resize(system.inequalities().len(), law);
-            }
-        }
-        for (other, other_shape) in &shapes[..k] {
-            let other_name = names[other.index()];
-            if contacts.ignores(other_name, name) || joined(mechanism, *node, *other) {
-                continue;
-            }
-            let pair = ((*other, other_shape), (*node, shape));
-            let contact = format!("{other_name}-{name}");
-            system = system.with_pair_contact(mechanism, pair.0, pair.1, &contact).map_err(
-                |error| SystemError::DoesNotFit {
-                    method: "contact between these bodies",
-                    why: format!(
-                        "{error}; `[[contact]]` with `between = [\"{other_name}\", \"{name}\"]` and `ignore = true` lets them pass through each other"
-                    ),
-                },
-            )?;
-            let law = contacts.law(other_name, name);
-            laws.resize(system.inequalities().len(), law);
-        }
-    }
-    system.with_contact_laws(&laws)
-}
-
-/// The joint or rope to which a limit belongs: `knee` of `knee: upper`.
-fn limited(name: &str) -> &str {
-    name.split_once(": ").map_or(name, |(joint, _)| joint)
-}
-
-/// Two bodies with shapes that no joint connects.
-fn strangers(mechanism: &Mechanism, shapes: &[(NodeId, Shape)]) -> Option<[String; 2]> {
-    let name = |node: NodeId| mechanism.nodes().find(|(_, n)| *n == node).map(|(name, _)| name);
-    for (k, (node, _)) in shapes.iter().enumerate() {
-        for (other, _) in &shapes[..k] {
-            if !joined(mechanism, *node, *other) {
-                return Some([name(*other)?.to_owned(), name(*node)?.to_owned()]);
-            }
-        }
-    }
-    None
-}
-
-/// Whether a joint connects two nodes.
-fn joined(mechanism: &Mechanism, a: NodeId, b: NodeId) -> bool {
-    mechanism.joints().any(|(_, _, ends)| {
-        let [(first, _), (second, _)] = ends;
-        [first, second] == [End::Node(a), End::Node(b)]
-            || [first, second] == [End::Node(b), End::Node(a)]
-    })
 }
 
 /// Bodies without joints as a mechanism: methods for coordinates move them too.

@@ -22,7 +22,7 @@
 //!     end    = 6.0
 //! "#)?;
 //! let result = problem.execute(&problem.runs[0], None, Watch::default())?;
-//! let documents = nsm_report::runs::documents(&problem, &[result], &[], &[]);
+//! let documents = nsm_report::runs::documents(&problem, &[result], &[], &[], false);
 //! let names: Vec<&str> = documents.iter().map(|d| d.name.as_str()).collect();
 //! assert!(names.contains(&"ball-energy.svg") && names.contains(&"index.html"));
 //! # Ok::<(), nsm_problem::ProblemError>(())

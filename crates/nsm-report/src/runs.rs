@@ -4,18 +4,21 @@ use std::fmt::Write;
 
 use nsm_problem::{Axes, Curve, Problem, RunResult, Verdict};
 
+use crate::description::describe;
 use crate::plot::runs::{FILMED, drawn, plots, shown};
 use crate::plot::{escape, panel, standalone, unbroken};
 use crate::scene::Scene;
 use crate::viewer::{self, FILM_CAPTION, FILM_NUMBERS};
 use crate::{Document, page, table};
 
-/// `NAME-energy.svg`, `NAME-coordinates.svg`, … and `NAME-film.svg` for each run, `figure-1.svg`, …, and `index.html`.
+/// `NAME-energy.svg`, `NAME-coordinates.svg`, … and `NAME-film.svg` for each run, `figure-1.svg`, …, and `index.html`, which leads to the tables of the
+/// runs where these lie beside it.
 pub fn documents(
     problem: &Problem,
     results: &[RunResult],
     verdicts: &[Verdict],
     figures: &[(Axes, Vec<Curve>)],
+    tables: bool,
 ) -> Vec<Document> {
     let mut documents = Vec::new();
     for result in results {
@@ -36,12 +39,18 @@ pub fn documents(
     for (k, figure) in figures.iter().enumerate() {
         documents.push(Document::new(format!("figure-{}.svg", k + 1), standalone(figure)));
     }
-    let page = html(problem, results, verdicts, &figures.concat());
+    let page = html(problem, results, verdicts, &figures.concat(), tables);
     documents.push(Document::new("index.html", page));
     documents
 }
 
-fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures: &str) -> String {
+fn html(
+    problem: &Problem,
+    results: &[RunResult],
+    verdicts: &[Verdict],
+    figures: &str,
+    tables: bool,
+) -> String {
     let mut body = format!(
         "<h1>{}</h1><p class=\"source\">{}</p>",
         escape(&problem.title),
@@ -79,7 +88,40 @@ fn html(problem: &Problem, results: &[RunResult], verdicts: &[Verdict], figures:
         );
     }
     body.push_str("</div>");
+    body.push_str(&behind(problem, results, tables));
     page::page(&problem.title, &body)
+}
+
+/// What was run: the problem as it was understood, methods with their options, and the tables of each run.
+fn behind(problem: &Problem, results: &[RunResult], tables: bool) -> String {
+    let mut rows = Vec::new();
+    for result in drawn(results) {
+        let run = problem.runs.iter().find(|run| run.name == result.name);
+        let options = run.map_or("", |run| run.options.trim());
+        let mut files = vec!["", "-events"];
+        if !result.recording.reactions.is_empty() {
+            files.push("-reactions");
+        }
+        let links = files.iter().map(|kind| {
+            let file = escape(&format!("{}{kind}.csv", result.name));
+            format!("<a href=\"{file}\">{file}</a>")
+        });
+        let mut row = vec![
+            escape(&result.name),
+            format!("<pre>{}</pre>", escape(&format!("step = {}\n{options}", result.step))),
+        ];
+        if tables {
+            row.push(links.collect::<Vec<_>>().join("<br>"));
+        }
+        rows.push(row);
+    }
+    let heads = ["run", "step, method and options", "tables"].map(str::to_owned);
+    let heads = &heads[..2 + usize::from(tables)];
+    format!(
+        "<details><summary>What was run</summary><pre>{}</pre>{}</details>",
+        escape(&describe(problem)),
+        page::table(heads, &rows)
+    )
 }
 
 fn claim(verdict: &Verdict) -> Vec<String> {

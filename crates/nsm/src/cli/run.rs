@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let verdicts = problem.judge(&results).map_err(|e| in_file(e, &args.file))?;
     let figures = problem.draw(&results).map_err(|e| in_file(e, &args.file))?;
     // A disk that is full must not cost the account of the runs.
-    let saved = save(&folder, &runs::documents(&problem, &results, &verdicts, &figures));
+    let saved = save(&folder, &runs::documents(&problem, &results, &verdicts, &figures, true));
     if args.json {
         say(&format!("{}\n", json(&problem, &results, &verdicts)))?;
     } else {
