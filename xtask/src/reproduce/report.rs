@@ -17,9 +17,9 @@ const SCRIPT: &str = include_str!("report.js");
 /// Numbers of all films of one experiment.
 const FILM: usize = 2_600;
 /// Length of a film above which runs are left out of it.
-const FILM_BYTES: usize = 25_000;
+const FILM_BYTES: usize = 18_000;
 /// Length of the film of one run above which it is left out.
-const LONGEST_FILM: usize = 40_000;
+const LONGEST_FILM: usize = 32_000;
 /// Most panels of one experiment: figures come first, then energy and motion; `nsm run` draws all of them.
 const PANELS: usize = 4;
 /// Letters of the figures in a line; all of them stand behind it.
