@@ -151,7 +151,9 @@ impl Account {
                 let Some(total) = self.contacts.get_mut(i) else { continue };
                 total.events += 1;
                 total.impulse += event.impulses[k];
-                total.work += event.work.get(k).copied().unwrap_or(0.0);
+                // A method that does not book the work of contacts books that of the event: one contact did all of it.
+                let alone = if event.contacts.len() == 1 { event.energy_change } else { 0.0 };
+                total.work += event.work.get(k).copied().unwrap_or(alone);
                 if let Some([a, b]) = event.tangential.get(k) {
                     total.tangential[0] += a;
                     total.tangential[1] += b;

@@ -203,6 +203,21 @@ fn other_units_give_the_same_motion_with_every_method() {
     assert!(compared.len() > 20, "{compared:?}");
 }
 
+/// What a contact took is booked for it, whether the method books contacts or events: (1 - e^2) of the energy at each impact.
+#[test]
+fn the_work_of_a_contact_is_that_of_its_impacts() {
+    for method in ["svci", "gvi", "hybrid", "nsga", "alpha-event", "moreau-jean"] {
+        let run = ball(method, 0.5, 0.001, 0.8).unwrap();
+        let floor = run.answers.contacts.get("floor").unwrap();
+        assert!(
+            (floor.work + run.ledger.energy.start - run.ledger.energy.end).abs() < 0.05,
+            "{method}: {}",
+            floor.work
+        );
+        assert!((floor.work + 0.75 * 9.8).abs() < 0.05, "{method}: {}", floor.work);
+    }
+}
+
 /// A wall that comes at speed w strikes a ball at rest, which leaves at (1 + e) w.
 #[test]
 fn walls_that_move_strike() {
