@@ -290,6 +290,19 @@ const TABLES: &[Peers] = &[
             ),
         ],
     },
+    // Friction problems: targets alone. The figures of a peer that are at hand were taken with other tolerances and budgets.
+    Peers {
+        package: "nsm-solvers",
+        names: &[],
+        rows: &[
+            row("one contact sticks", Some(2e3), &[]),
+            row("one contact slips", Some(2e3), &[]),
+            row("one contact parts", Some(2e3), &[]),
+            row("row of balls 100", Some(5e6), &[]),
+            row("square of balls 96", Some(5e6), &[]),
+            row("tower of cubes 100", Some(5e6), &[]),
+        ],
+    },
     // The three-bar swing: nobody else was tried.
     Peers { package: "nsm-vi", names: &[], rows: &[row("swing 20", Some(300e3), &[])] },
 ];
