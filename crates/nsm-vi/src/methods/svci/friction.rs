@@ -359,13 +359,12 @@ impl Friction {
             );
             &mut sparse[..]
         };
-        let report = match solver.solve(problem, r, &options) {
-            Ok(report) => report,
-            Err(_) => {
-                (options.patient, options.acceptable) = (true, 1e-6);
-                solver.solve(problem, r, &options).map_err(fail)?
-            }
-        };
+        let mut outcome = solver.solve(problem, r, &options);
+        if outcome.is_err() {
+            (options.patient, options.acceptable) = (true, 1e-6);
+            outcome = solver.solve(problem, r, &options);
+        }
+        let report = outcome.map_err(fail)?;
         if known == 0.0 {
             *reached = report.residual;
         }
