@@ -25,8 +25,10 @@ const TREND: f64 = 0.1;
 const GAIN: f64 = 0.05;
 /// What rounding makes of the energy, as a fraction of its size.
 const ROUNDING: f64 = 1e-9;
-/// What rounding makes of a gap or a potential, as a fraction of the places that enter it.
+/// What rounding makes of a potential, as a fraction of the places that enter it.
 const PLACES: f64 = 1e-12;
+/// Gaps of this size, as a fraction of the places that enter them, are none: methods that hold contacts do not look further.
+const NONE: f64 = 1e-11;
 /// Depth, in changes of the gap over one step.
 const DEEP: f64 = 3.0;
 /// Depth, in widest openings that the step resolves.
@@ -194,7 +196,7 @@ impl Ledger {
         let mut warnings = Vec::new();
         warnings.extend(self.energy_warning());
         let size = self.contacts.iter().map(|c| c.size).fold(0.0, f64::max);
-        let noise = (ROUNDING * size).max(PLACES * self.size);
+        let noise = (ROUNDING * size).max(NONE * self.size);
         for (contact, name) in self.contacts.iter().zip(self.gap_names()) {
             warnings.extend(contact.warning(name, noise));
         }
