@@ -10,7 +10,7 @@ mod precision;
 
 use std::sync::atomic::AtomicBool;
 
-use crate::{Method, Problem, ProblemError, Run, RunResult, Sampling, Watch};
+use crate::{Method, Problem, ProblemError, Run, RunResult, Sampling, Units, Watch};
 use precision::{error_between, order};
 
 /// What is to be compared.
@@ -112,6 +112,8 @@ pub struct Trial {
 pub struct Comparison {
     /// Title of the problem.
     pub title: String,
+    /// In what its numbers are meant.
+    pub units: Units,
     /// End time of all runs.
     pub end: f64,
     /// Index of the step at which the ledgers are compared.
@@ -223,9 +225,9 @@ pub fn compare(
         }
         contenders.push(Contender { name: (*name).to_owned(), trials });
     }
-    let title = problem.title.clone();
+    let (title, units) = (problem.title.clone(), problem.units.clone());
     let scatter = scatter(&contenders);
-    Ok(Comparison { title, end, base, steps, contenders, refused, reference, scatter })
+    Ok(Comparison { title, units, end, base, steps, contenders, refused, reference, scatter })
 }
 
 /// The largest distance between two methods at the finest step.

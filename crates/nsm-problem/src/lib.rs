@@ -66,8 +66,10 @@ mod run;
 mod start_velocity;
 mod state;
 mod status;
+mod subject;
 mod touch;
 mod touching;
+mod units;
 
 pub use account::{Answers, ContactTotal, Instant, Questions, Window};
 pub use contact::Contacts;
@@ -89,7 +91,9 @@ pub use row::{Cell, Kind, Row};
 pub use run::{EVENT_RECORDS, Run};
 pub use state::{BodyState, Coordinates, Named, StateRecord, Turning};
 pub use status::{Origin, Status};
+pub use subject::Subject;
 pub use touch::TouchRecord;
+pub use units::{Dimension, Units};
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -97,11 +101,10 @@ use std::sync::Arc;
 
 use account::Account;
 use members::{Alone, Only};
-use nsm_constraints::multibody::{Mechanism, NodeId};
+use nsm_constraints::multibody::Mechanism;
 use nsm_formula::Foreign;
-use nsm_geom::{Plane, Shape};
 use nsm_model::{Probe, State, Stepper, System, SystemProbe, Warning, run_steps};
-use nsm_vi::rigid::{RigidProbe, RigidState, RigidWorld};
+use nsm_vi::rigid::RigidProbe;
 use parts::Parts;
 use read::{prepared, read_output, read_picture, read_runs, read_subject, text_of};
 use reader::{Reader, Source};
@@ -117,6 +120,8 @@ pub struct Problem {
     pub source: String,
     /// The system and its start.
     pub subject: Subject,
+    /// In what its numbers are meant.
+    pub units: Units,
     /// How it looks, if the file says so.
     pub picture: Option<Picture>,
     /// The runs to make.
@@ -129,49 +134,6 @@ pub struct Problem {
     pub formats: Vec<Format>,
     /// What was mended in reading, and ought to be known.
     pub notes: Vec<String>,
-}
-
-/// What moves.
-#[derive(Debug)]
-pub enum Subject {
-    /// A system in coordinates.
-    Coordinates {
-        /// The mechanics.
-        system: Box<System>,
-        /// The state at the start.
-        start: State,
-    },
-    /// Rigid bodies, particles and beams on joints.
-    Mechanism {
-        /// The parts and how they are joined.
-        mechanism: Box<Mechanism>,
-        /// Shapes of bodies that have one, to be drawn.
-        shapes: Vec<(NodeId, Shape)>,
-        /// Planes that they may touch.
-        planes: Vec<Plane>,
-        /// The mechanics, in the coordinates of the parts.
-        system: Box<System>,
-        /// The state at the start.
-        start: State,
-    },
-    /// Rigid bodies over planes.
-    Rigid {
-        /// Bodies, planes and gravity.
-        world: RigidWorld,
-        /// The state at the start.
-        start: RigidState,
-        /// What happens where they touch.
-        contacts: Contacts,
-    },
-}
-
-impl Subject {
-    fn start_time(&self) -> f64 {
-        match self {
-            Self::Coordinates { start, .. } | Self::Mechanism { start, .. } => start.t,
-            Self::Rigid { start, .. } => start.t,
-        }
-    }
 }
 
 impl Problem {
@@ -252,6 +214,7 @@ impl Problem {
         let title = reader.text("title")?.unwrap_or("untitled").to_owned();
         let origin = reader.text("source")?.unwrap_or_default().to_owned();
         let subject = read_subject(&reader)?;
+        let units = Units::read(&reader, &subject)?;
         let picture = read_picture(&reader)?;
         let mut runs = match &alone {
             None => read_runs(source, root, &reader, &subject)?,
@@ -277,6 +240,7 @@ impl Problem {
             title,
             source: origin,
             subject,
+            units,
             picture,
             runs,
             expectations,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use nsm_problem::compare::{Comparison, Contender, Trial};
-use nsm_problem::{Axes, Curve, RunResult, print};
+use nsm_problem::{Axes, Curve, Dimension, RunResult, print};
 use serde_json::{Map, Value, json};
 
 use crate::plot::{escape, panel, standalone};
@@ -99,28 +99,32 @@ fn plots(found: &Comparison) -> Vec<(&'static str, Vec<Curve>)> {
         };
         found.contenders.iter().map(curve).collect::<Vec<_>>()
     };
+    let step = found.units.axis("step", "step", Dimension::Time);
+    let energy = found.units.axis("energy deviation", "E", Dimension::Energy);
+    let error = "largest error of a position";
+    let error = found.units.axis(error, error, Dimension::Unknown);
     let micro = |r: &RunResult| Some(1e6 * r.seconds? / r.ledger.steps.max(1) as f64);
     let done = |t: &Trial| t.result.failure.is_none();
     vec![
         (
             "work-precision",
-            curves("seconds", "largest error of a position", &|t| {
+            curves("time of the run [s]", &error, &|t| {
                 Some([t.result.seconds?, t.error?])
             }),
         ),
         (
             "convergence",
-            curves("step", "largest error of a position", &|t| Some([t.result.step, t.error?])),
+            curves(&step, &error, &|t| Some([t.result.step, t.error?])),
         ),
         (
             "energy",
-            curves("step", "energy deviation", &|t| {
+            curves(&step, &energy, &|t| {
                 done(t).then(|| [t.result.step, t.result.ledger.energy.deviation()])
             }),
         ),
         (
             "cost",
-            curves("step", "microseconds a step", &|t| {
+            curves(&step, "time of a step [µs]", &|t| {
                 done(t).then(|| Some([t.result.step, micro(&t.result)?])).flatten()
             }),
         ),

@@ -15,6 +15,10 @@ pub fn describe(problem: &Problem) -> String {
         let _ = writeln!(text, "source: {}", problem.source);
     }
     text.push_str(&subject(&problem.subject));
+    let units = problem.units.words();
+    if !units.is_empty() {
+        let _ = writeln!(text, "units: {units}");
+    }
     let bound: Vec<_> = problem.runs.iter().map(|run| problem.bound(run)).collect();
     if let Some(start) = bound.iter().flatten().next() {
         text.push_str(&initial_state(start));

@@ -22,7 +22,7 @@ pub fn documents(
 ) -> Vec<Document> {
     let mut documents = Vec::new();
     for result in results {
-        for plot in plots(problem.subject_of(&result.name), &[result]) {
+        for plot in plots(problem.subject_of(&result.name), &problem.units, &[result]) {
             if let Some(svg) = panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes) {
                 let name = format!("{}-{}.svg", result.name, plot.name);
                 documents.push(Document::new(name, standalone(&svg)));
@@ -82,7 +82,7 @@ fn html(
     body.push_str(&page::table(&heads, &rows).replace("<table>", "<table class=\"numbers\">"));
     body.push_str("<div class=\"plots\">");
     body.push_str(figures);
-    for plot in plots(&problem.subject, &drawn(results)) {
+    for plot in plots(&problem.subject, &problem.units, &drawn(results)) {
         body.push_str(
             &panel(&plot.curves.iter().collect::<Vec<_>>(), plot.axes).unwrap_or_default(),
         );

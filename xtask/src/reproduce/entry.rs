@@ -247,7 +247,7 @@ fn run_file(id: &str, path: &Path, effort: Effort) -> Entry {
     let drawn = drawn(&results);
     let scene = |r: &&RunResult| (r.name.clone(), Scene::of(&problem, r));
     entry.scenes = shown(&results, FILMED).iter().map(scene).collect();
-    for plot in plots(&problem.subject, &drawn) {
+    for plot in plots(&problem.subject, &problem.units, &drawn) {
         entry.axes.extend(plot.curves.first().map(|c| ((c.x.clone(), c.y.clone()), plot.axes)));
         entry.curves.extend(plot.curves);
     }

@@ -39,7 +39,8 @@ pub fn panels(curves: &[Curve], axes: &[((String, String), Axes)]) -> Vec<String
             let labels =
                 |((x, y), _): &&((String, String), Axes)| *x == group[0].x && *y == group[0].y;
             // A path in the plane is drawn to scale unless it is said otherwise.
-            let plane = group[0].x == "x" && group[0].y == "y";
+            let is = |label: &str, axis: &str| label.split([' ', '[']).next() == Some(axis);
+            let plane = is(&group[0].x, "x") && is(&group[0].y, "y");
             let default = if plane { Axes::Equal } else { Axes::Auto };
             panel(group, axes.iter().find(labels).map_or(default, |(_, kind)| *kind))
         })

@@ -3,8 +3,7 @@
 //! Energy, invariants and residuals are drawn over the whole run, from the samples; coordinates,
 //! trajectories and gaps from the film, because samples of a long run lie too far apart.
 
-use nsm_problem::{Axes, Curve};
-use nsm_problem::{Recording, RunResult, Subject};
+use nsm_problem::{Axes, Curve, Dimension, Recording, RunResult, Subject, Units};
 
 /// A kind of plot: the name of its file and its curves.
 pub struct Plot {
@@ -47,17 +46,18 @@ pub fn drawn(results: &[RunResult]) -> Vec<&RunResult> {
 }
 
 /// The plots of one run, or of several runs of one problem, overlaid.
-pub fn plots(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
-    let mut plots = vec![conserved("energy", "E", results)];
+pub fn plots(subject: &Subject, units: &Units, results: &[&RunResult]) -> Vec<Plot> {
+    let axes = Labels { subject, units };
+    let mut plots = vec![conserved("energy", "E", &axes, results)];
     let Some(first) = results.first() else { return Vec::new() };
-    plots.extend(trajectories(&first.recording.columns, results));
-    plots.extend(coordinates(subject, results));
-    plots.push(gaps(results));
-    plots.extend(reactions(results));
+    plots.extend(trajectories(&first.recording.columns, &axes, results));
+    plots.extend(coordinates(&axes, results));
+    plots.push(gaps(&axes, results));
+    plots.extend(reactions(&axes, results));
     for (name, _) in &first.ledger.invariants {
-        plots.push(conserved(&file_name(name), name, results));
+        plots.push(conserved(&file_name(name), name, &axes, results));
     }
-    plots.extend(residuals(results));
+    plots.extend(residuals(&axes, results));
     plots.retain(|plot| plot.curves.iter().any(|c| c.points.len() > 1));
     // What never moves is a line of the table, and no picture; the energy is looked for.
     let moves = |plot: &Plot| {
@@ -68,8 +68,49 @@ pub fn plots(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
     plots
 }
 
+/// Labels of axes, with the units that the file gives them.
+struct Labels<'a> {
+    subject: &'a Subject,
+    units: &'a Units,
+}
+
+impl Labels<'_> {
+    fn of(&self, label: &str, dimension: Dimension) -> String {
+        self.units.axis(label, label, dimension)
+    }
+
+    fn time(&self) -> String {
+        self.of("t", Dimension::Time)
+    }
+
+    /// Coordinates named after axes are places; what others are only the file can tell.
+    fn coordinate(&self, name: &str) -> String {
+        let place = ['x', 'y', 'z'].iter().any(|&axis| is_along(name, axis));
+        self.of(name, if place { Dimension::Length } else { Dimension::Unknown })
+    }
+
+    /// The momenta of bodies are known; what a formula tracks only the file can tell.
+    fn invariant(&self, label: &str, name: &str) -> String {
+        let bodies = !matches!(self.subject, Subject::Coordinates { .. });
+        let dimension = match name {
+            "E" => Dimension::Energy,
+            "px" | "py" | "pz" if bodies => Dimension::Momentum,
+            "Lx" | "Ly" | "Lz" if bodies => Dimension::AngularMomentum,
+            _ => Dimension::Unknown,
+        };
+        self.units.axis(label, name, dimension)
+    }
+
+    /// Gaps are lengths, but for stops of hinges and for those to which the file gives other units.
+    fn gaps(&self, label: &str, names: &[&str]) -> String {
+        let mut labels = names.iter().map(|name| self.units.axis(label, name, Dimension::Length));
+        let first = labels.next().unwrap_or_else(|| label.to_owned());
+        if labels.all(|other| other == first) { first } else { label.to_owned() }
+    }
+}
+
 /// A quantity that should stay what it is: itself, or its change where that is small.
-fn conserved(file: &str, column: &str, results: &[&RunResult]) -> Plot {
+fn conserved(file: &str, column: &str, axes: &Labels<'_>, results: &[&RunResult]) -> Plot {
     let bands = results.iter().filter_map(|r| {
         if column == "E" { Some(&r.ledger.energy) } else { r.ledger.invariant(column) }
     });
@@ -81,11 +122,12 @@ fn conserved(file: &str, column: &str, results: &[&RunResult]) -> Plot {
         (name, false) => name.to_owned(),
         (name, true) => format!("change of {name}"),
     };
+    let label = axes.invariant(&label, column);
     let curve = |r: &&RunResult| {
         let values = r.recording.column(column)?;
         let zero = if tiny { *values.first()? } else { 0.0 };
         let points = pairs(&r.recording.column("t")?, values.iter().map(|v| v - zero));
-        Some(Curve { name: r.name.clone(), x: "t".into(), y: label.clone(), points })
+        Some(Curve { name: r.name.clone(), x: axes.time(), y: label.clone(), points })
     };
     Plot {
         name: file.into(),
@@ -95,7 +137,7 @@ fn conserved(file: &str, column: &str, results: &[&RunResult]) -> Plot {
 }
 
 /// What joints carry against time: the sizes of their forces and of their torques, and what motors, rods and stops carry, a panel each.
-fn reactions(results: &[&RunResult]) -> Vec<Plot> {
+fn reactions(axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
     let mut plots: Vec<Plot> = ["forces", "torques", "carried"]
         .map(|name| Plot { name: name.into(), axes: Axes::Linear, curves: Vec::new() })
         .into();
@@ -111,16 +153,19 @@ fn reactions(results: &[&RunResult]) -> Vec<Plot> {
                 _ if [".Fa", ".Fb", ".Ta", ".Tb"].iter().any(|end| head.ends_with(end)) => continue,
                 _ => (2, head.as_str(), 1),
             };
-            let label =
-                ["force of joints", "torque of joints", "carried by motors, rods and stops"][kind];
+            let label = match kind {
+                0 => axes.of("force of joints", Dimension::Force),
+                1 => axes.of("torque of joints", Dimension::Torque),
+                _ => axes.of("carried by motors, rods and stops", Dimension::Unknown),
+            };
             let value = |row: &Vec<f64>| {
                 let part = &row[k..k + size];
                 if size == 1 { part[0] } else { part.iter().map(|x| x * x).sum::<f64>().sqrt() }
             };
             let points: Vec<[f64; 2]> = rows.iter().map(|row| [row[0], value(row)]).collect();
             if plots[kind].curves.len() < CROWD {
-                let (name, y) = (named(name), label.to_owned());
-                plots[kind].curves.push(Curve { name, x: "t".into(), y, points });
+                let (name, x) = (named(name), axes.time());
+                plots[kind].curves.push(Curve { name, x, y: label, points });
             }
         }
     }
@@ -128,26 +173,29 @@ fn reactions(results: &[&RunResult]) -> Vec<Plot> {
 }
 
 /// Coordinates against time: together for one run, each in its panel for several.
-fn coordinates(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
+fn coordinates(axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
     let Some(first) = results.first() else { return Vec::new() };
-    let names: Vec<String> = if let Subject::Coordinates { system, .. } = subject {
+    let names: Vec<String> = if let Subject::Coordinates { system, .. } = axes.subject {
         system.names().to_vec()
     } else {
         places(&first.recording.columns).concat()
     };
     let curve = |r: &RunResult, column: &str, name: &str, label: &str| {
         let points = pairs(&r.recording.filmed("t")?, r.recording.filmed(column)?);
-        Some(Curve { name: name.into(), x: "t".into(), y: label.into(), points })
+        Some(Curve { name: name.into(), x: axes.time(), y: label.into(), points })
     };
     if results.len() == 1 {
-        let crowds = names.chunks(CROWD).enumerate();
+        // What has the same unit shares a panel.
+        let unit = |name: &String| axes.coordinate(name)[name.len()..].to_owned();
+        let alike = names.chunk_by(|a, b| unit(a) == unit(b));
+        let crowds = alike.flat_map(|some| some.chunks(CROWD)).enumerate();
         return crowds
             .map(|(i, crowd)| Plot {
                 name: if i == 0 { "coordinates".into() } else { format!("coordinates-{}", i + 1) },
                 axes: Axes::Linear,
                 curves: crowd
                     .iter()
-                    .filter_map(|n| curve(first, n, n, &crowd.join(", ")))
+                    .filter_map(|n| curve(first, n, n, &(crowd.join(", ") + &unit(&crowd[0]))))
                     .collect(),
             })
             .collect();
@@ -155,7 +203,10 @@ fn coordinates(subject: &Subject, results: &[&RunResult]) -> Vec<Plot> {
     let panel = |name: &String| Plot {
         name: file_name(name),
         axes: Axes::Linear,
-        curves: results.iter().filter_map(|r| curve(r, name, &r.name, name)).collect(),
+        curves: results
+            .iter()
+            .filter_map(|r| curve(r, name, &r.name, &axes.coordinate(name)))
+            .collect(),
     };
     names.iter().take(CROWD).map(panel).collect()
 }
@@ -174,6 +225,21 @@ fn places(columns: &[String]) -> Vec<Vec<String>> {
         .collect()
 }
 
+/// Whether a name is that of a place along an axis: `y`, `y1`, `ball_y`, `rod.y`.
+fn is_along(name: &str, axis: char) -> bool {
+    let x = if axis == 'x' { Some(name.to_owned()) } else { along_x(name, axis) };
+    x.and_then(|x| swap_axis(&x, axis)).is_some_and(|back| back == name)
+}
+
+/// The name along x of a name along another axis.
+fn along_x(name: &str, axis: char) -> Option<String> {
+    let rest = name.strip_suffix(axis).filter(|stem| stem.ends_with(['_', '.']));
+    if let Some(stem) = rest {
+        return Some(format!("{stem}x"));
+    }
+    name.strip_prefix(axis).map(|rest| format!("x{rest}"))
+}
+
 /// `x1` → `y1`, `ball_x` → `ball_y`, `rod.x` → `rod.y`: the name along another axis.
 fn swap_axis(name: &str, to: char) -> Option<String> {
     // Inner nodes of beams are too many to be told apart in a plot.
@@ -188,10 +254,11 @@ fn swap_axis(name: &str, to: char) -> Option<String> {
 }
 
 /// Paths in the plane: (x, y), and (x, z) where there is a height.
-fn trajectories(columns: &[String], results: &[&RunResult]) -> Vec<Plot> {
+fn trajectories(columns: &[String], axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
     let path = |r: &RunResult, [x, y]: [&str; 2], labels: [&str; 2], name: &str| {
         let points = pairs(&r.recording.filmed(x)?, r.recording.filmed(y)?);
-        Some(Curve { name: name.into(), x: labels[0].into(), y: labels[1].into(), points })
+        let [x, y] = labels.map(|label| axes.of(label, Dimension::Length));
+        Some(Curve { name: name.into(), x, y, points })
     };
     let places = places(columns);
     let mut plots = Vec::new();
@@ -225,26 +292,27 @@ fn trajectories(columns: &[String], results: &[&RunResult]) -> Vec<Plot> {
 }
 
 /// The gaps of one run, or the smallest gap of each of several.
-fn gaps(results: &[&RunResult]) -> Plot {
+fn gaps(axes: &Labels<'_>, results: &[&RunResult]) -> Plot {
     let mut curves = Vec::new();
     for r in results {
         let recording = &r.recording;
         let gaps: Vec<&String> =
             recording.columns.iter().filter(|c| c.starts_with("gap_")).collect();
         let Some(t) = recording.filmed("t") else { continue };
+        let names: Vec<&str> = gaps.iter().map(|gap| gap.trim_start_matches("gap_")).collect();
         if results.len() == 1 && gaps.len() <= CROWD {
-            for gap in gaps {
-                let name = gap.trim_start_matches("gap_").to_owned();
+            for (gap, name) in gaps.iter().zip(&names) {
                 let points = pairs(&t, recording.filmed(gap).unwrap_or_default());
-                curves.push(Curve { name, x: "t".into(), y: "gap".into(), points });
+                let (name, y) = ((*name).to_owned(), axes.gaps("gap", &names));
+                curves.push(Curve { name, x: axes.time(), y, points });
             }
         } else if !gaps.is_empty() {
             let smallest = smallest(recording, &gaps);
             let points = pairs(&t, smallest);
             curves.push(Curve {
                 name: r.name.clone(),
-                x: "t".into(),
-                y: "smallest gap".into(),
+                x: axes.time(),
+                y: axes.gaps("smallest gap", &names),
                 points,
             });
         }
@@ -260,7 +328,7 @@ fn smallest(recording: &Recording, gaps: &[&String]) -> Vec<f64> {
 }
 
 /// Residuals of the constraints on a logarithmic axis; nothing where there are none.
-fn residuals(results: &[&RunResult]) -> Vec<Plot> {
+fn residuals(axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
     let levels = [("residual_position", "position"), ("residual_velocity", "velocity")];
     let curve = |r: &RunResult, column: &str, name: String, label: &str| {
         let values = r.recording.column(column)?;
@@ -268,7 +336,8 @@ fn residuals(results: &[&RunResult]) -> Vec<Plot> {
             return None;
         }
         let points = pairs(&r.recording.column("t")?, values);
-        Some(Curve { name, x: "t".into(), y: label.into(), points })
+        let y = axes.of(label, Dimension::Unknown);
+        Some(Curve { name, x: axes.time(), y, points })
     };
     let one = |curves: Vec<Curve>, name: &str| Plot {
         name: name.into(),
