@@ -5,8 +5,8 @@
 
 use nsm_formula::nearest;
 
-use super::reader::{Entry, Reader};
 use super::account::word;
+use super::reader::{Entry, Reader};
 use super::{ProblemError, Subject};
 
 /// The units of a problem's numbers.
@@ -58,8 +58,10 @@ const KEYS: [&str; 3] = ["length", "mass", "time"];
 impl Units {
     pub(crate) fn read(reader: &Reader<'_>, subject: &Subject) -> Result<Self, ProblemError> {
         if reader.is_text("units") {
-            let words =
-                [("SI", Base::Named(SI.map(str::to_owned))), ("dimensionless", Base::Dimensionless)];
+            let words = [
+                ("SI", Base::Named(SI.map(str::to_owned))),
+                ("dimensionless", Base::Dimensionless),
+            ];
             let choice = reader.choice("units", &[("SI", 0), ("dimensionless", 1)])?.unwrap_or(0);
             let known = freedoms(subject);
             return Ok(Self { base: words[choice].1.clone(), own: Vec::new(), known });

@@ -108,14 +108,9 @@ fn plots(found: &Comparison) -> Vec<(&'static str, Vec<Curve>)> {
     vec![
         (
             "work-precision",
-            curves("time of the run [s]", &error, &|t| {
-                Some([t.result.seconds?, t.error?])
-            }),
+            curves("time of the run [s]", &error, &|t| Some([t.result.seconds?, t.error?])),
         ),
-        (
-            "convergence",
-            curves(&step, &error, &|t| Some([t.result.step, t.error?])),
-        ),
+        ("convergence", curves(&step, &error, &|t| Some([t.result.step, t.error?]))),
         (
             "energy",
             curves(&step, &energy, &|t| {

@@ -83,7 +83,7 @@ fn criterion(_: Effort) -> Result<Findings, ScenarioError> {
         let largest = gain.iter().fold(0.0_f64, |a, p| a.max(p[1]));
         let expected = if safe { Expected::AtMost(1e-13) } else { Expected::AtLeast(1e-3) };
         findings.check(format!("largest gain of energy, {name}"), largest, expected);
-        findings.curve(name, ("angle", "largest gain of energy"), gain);
+        findings.curve(name, ("angle [rad]", "largest gain of energy (dimensionless)"), gain);
     }
     Ok(findings)
 }

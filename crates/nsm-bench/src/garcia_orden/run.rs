@@ -42,12 +42,12 @@ impl Trace {
     /// Adds the curves of the figures.
     pub(super) fn draw(&self, findings: &mut Findings, name: &str) {
         for (label, points) in [
-            ("energy", &self.energy),
-            ("multiplier", &self.multiplier),
-            ("position constraint", &self.position),
-            ("velocity constraint", &self.rate),
+            ("energy (dimensionless)", &self.energy),
+            ("multiplier (dimensionless)", &self.multiplier),
+            ("position constraint (dimensionless)", &self.position),
+            ("velocity constraint (dimensionless)", &self.rate),
         ] {
-            findings.curve(name, ("t", label), points.iter().copied());
+            findings.curve(name, ("t (dimensionless)", label), points.iter().copied());
         }
     }
 }

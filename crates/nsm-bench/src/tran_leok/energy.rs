@@ -69,8 +69,16 @@ fn transfer(_: Effort) -> Result<Findings, ScenarioError> {
             largest,
             Expected::AtLeast(20.0),
         );
-        found.curve(format!("T.P.E. {name}"), ("t", "energy"), thin(&tpe, H));
-        found.curve(format!("R.E. {name}"), ("t", "energy"), thin(&re, H));
+        found.curve(
+            format!("T.P.E. {name}"),
+            ("t (dimensionless)", "energy (dimensionless)"),
+            thin(&tpe, H),
+        );
+        found.curve(
+            format!("R.E. {name}"),
+            ("t (dimensionless)", "energy (dimensionless)"),
+            thin(&re, H),
+        );
     }
     Ok(found)
 }

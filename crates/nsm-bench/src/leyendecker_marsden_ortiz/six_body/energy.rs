@@ -53,7 +53,12 @@ fn variational(effort: Effort) -> Result<Findings, ScenarioError> {
                 Expected::Near(high, tolerance),
             );
             widths.push(largest - least);
-            draw(&mut findings, &format!("{name}, h = {h:e}"), ("t", "energy"), points);
+            draw(
+                &mut findings,
+                &format!("{name}, h = {h:e}"),
+                ("t (dimensionless)", "energy (dimensionless)"),
+                points,
+            );
         }
     }
     findings.check(

@@ -57,8 +57,8 @@ fn mobility(effort: Effort) -> Result<Findings, ScenarioError> {
     findings.check("greatest rank over the motion", high as f64, Expected::Near(71.0, 0.0));
     findings.check("least σ71 over the motion", least, Expected::AtLeast(0.025));
     findings.check("greatest σ72 over the motion", redundant, Expected::AtMost(1e-14));
-    findings.curve("σ71", ("t", "singular value"), second);
-    findings.curve("σ72", ("t", "singular value"), smallest);
+    findings.curve("σ71", ("t (dimensionless)", "singular value (dimensionless)"), second);
+    findings.curve("σ72", ("t (dimensionless)", "singular value (dimensionless)"), smallest);
     Ok(findings)
 }
 
@@ -98,9 +98,9 @@ fn angles(effort: Effort) -> Result<Findings, ScenarioError> {
             findings.check(what, points[k][1], Expected::Near(value, 2e-6));
         }
     }
-    draw(&mut findings, "θ1", ("t", "angle"), &first);
-    draw(&mut findings, "θ2", ("t", "angle"), &second);
-    draw(&mut findings, "motion", ("θ1", "θ2"), &loop_curve);
-    findings.draw(("θ1", "θ2"), Axes::Equal);
+    draw(&mut findings, "θ1", ("t (dimensionless)", "angle [rad]"), &first);
+    draw(&mut findings, "θ2", ("t (dimensionless)", "angle [rad]"), &second);
+    draw(&mut findings, "motion", ("θ1 [rad]", "θ2 [rad]"), &loop_curve);
+    findings.draw(("θ1 [rad]", "θ2 [rad]"), Axes::Equal);
     Ok(findings)
 }

@@ -71,8 +71,8 @@ pub(super) fn condition(effort: Effort) -> Result<Findings, ScenarioError> {
         plain.push([h, a.multipliers]);
         scaled.push([h, a.scaled]);
     }
-    findings.curve("as the paper writes it", ("step", "condition"), plain);
-    findings.curve("scaled", ("step", "condition"), scaled);
+    findings.curve("as the paper writes it", ("step [s]", "condition number"), plain);
+    findings.curve("scaled", ("step [s]", "condition number"), scaled);
     if effort == Effort::Full {
         let (start, steps, h) = (&swing.start, 200, 1e-3);
         let multipliers = Variational::new(h, Quadrature::Midpoint).stepper(system)?;

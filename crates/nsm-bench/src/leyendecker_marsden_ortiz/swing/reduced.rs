@@ -66,7 +66,7 @@ pub(super) fn projection(_: Effort) -> Result<Findings, ScenarioError> {
     findings.check("(39) against (40) by Q", worst.agree, Expected::AtMost(1e-9));
     findings.check("(39) against (40) by (116)", worst.apart, Expected::Within(1e-5, 1e-2));
     findings.check("momentum lost by (116)", worst.lost, Expected::Within(1e-5, 1e-2));
-    let labels = ("t", "(39) against (40), relative");
+    let labels = ("t [s]", "(39) against (40), relative");
     findings.curve("Q", labels, full);
     findings.curve("(116)", labels, short);
     Ok(findings)

@@ -112,11 +112,11 @@ fn event(effort: Effort) -> Result<Findings, ScenarioError> {
         findings.check(format!("event X, {name}, h = 1e-2"), t, Expected::Near(1.468, 0.01));
         findings.check(format!("turn, {name}, h = 1e-2"), angle, Expected::Near(0.5529, 2e-3));
         let curve = |of: fn(&super::trace::Sample) -> [f64; 2]| trace.points(of);
-        findings.curve(name, ("t", "axial force"), curve(|s| [s.t, s.stress[0]]));
-        findings.curve(name, ("t", "shear force"), curve(|s| [s.t, s.stress[1]]));
-        findings.curve(name, ("t", "bending moment"), curve(|s| [s.t, s.stress[2]]));
-        findings.curve(name, ("y of the mass", "z of the mass"), curve(|s| s.mass));
-        findings.curve(name, ("t", "turn of the right link"), curve(|s| [s.t, s.angle]));
+        findings.curve(name, ("t [s]", "axial force [N]"), curve(|s| [s.t, s.stress[0]]));
+        findings.curve(name, ("t [s]", "shear force [N]"), curve(|s| [s.t, s.stress[1]]));
+        findings.curve(name, ("t [s]", "bending moment [N m]"), curve(|s| [s.t, s.stress[2]]));
+        findings.curve(name, ("y of the mass [m]", "z of the mass [m]"), curve(|s| s.mass));
+        findings.curve(name, ("t [s]", "turn of the right link [rad]"), curve(|s| [s.t, s.angle]));
     }
     Ok(findings)
 }
@@ -138,7 +138,7 @@ fn energy(effort: Effort) -> Result<Findings, ScenarioError> {
         for (name, k) in [("E(q, q)", 0), ("H(q, p)", 1), ("H(q, Qp)", 2)] {
             let points = trace.points(|s| [s.t, s.energy[k]]);
             let points = points.into_iter().filter(|p| p[0] > UNLOADED);
-            findings.curve(format!("{name}, h = {h}"), ("t", "energy"), points);
+            findings.curve(format!("{name}, h = {h}"), ("t [s]", "energy [J]"), points);
         }
     }
     for (h, impulse) in [(1e-2, 1252.0), (1e-3, 1250.0)] {
@@ -153,7 +153,7 @@ fn energy(effort: Effort) -> Result<Findings, ScenarioError> {
     findings.check("drift, energy-momentum", largest - least, Expected::AtMost(1e-9));
     let points = trace.points(|s| [s.t, s.energy[1]]);
     let points = points.into_iter().filter(|p| p[0] > UNLOADED);
-    findings.curve("energy-momentum, h = 0.01", ("t", "energy"), points);
+    findings.curve("energy-momentum, h = 0.01", ("t [s]", "energy [J]"), points);
     Ok(findings)
 }
 
@@ -171,7 +171,7 @@ fn momentum(_: Effort) -> Result<Findings, ScenarioError> {
         }
         findings.curve(
             format!("L1 {name}"),
-            ("t", "angular momentum"),
+            ("t [s]", "angular momentum [kg m²/s]"),
             trace.points(|s| [s.t, s.momentum[k][0]]),
         );
     }
