@@ -15,6 +15,9 @@ pub(super) struct Files {
     pub(super) samples: Lines<File>,
     pub(super) events: Lines<File>,
     pub(super) reactions: Option<Lines<File>>,
+    /// Opened at the first event in which constraints carry impulses.
+    pub(super) impulses: Option<Lines<File>>,
+    pub(super) impulses_path: PathBuf,
     /// Opened when the first contact rubs or is held.
     pub(super) contacts: Option<Lines<File>>,
     pub(super) contacts_path: PathBuf,
@@ -66,11 +69,42 @@ impl Files {
         Ok(())
     }
 
+    /// Writes the impulses that constraints carried in an event; `columns` are those of forces, beginning with `t`.
+    pub(super) fn carry(&mut self, event: &EventRecord, columns: &[String]) -> io::Result<()> {
+        if event.carried.is_empty() {
+            return Ok(());
+        }
+        let lines = match &mut self.impulses {
+            Some(lines) => lines,
+            place => {
+                let mut lines = Lines::new(File::create(&self.impulses_path)?);
+                let heads: Vec<String> =
+                    columns.iter().map(|c| quoted(&impulse_column(c))).collect();
+                lines.push(|line| line.push_str(&heads.join(",")))?;
+                place.insert(lines)
+            }
+        };
+        lines.push(|line| {
+            let _ = write!(line, "{:?},", event.t);
+            numbers(&event.carried, line);
+        })
+    }
+
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.samples.flush()?;
         self.events.flush()?;
         self.reactions.as_mut().map_or(Ok(()), Lines::flush)?;
+        self.impulses.as_mut().map_or(Ok(()), Lines::flush)?;
         self.contacts.as_mut().map_or(Ok(()), Lines::flush)
+    }
+}
+
+/// The name of an impulse after that of a force: `hinge.Jn` for `hinge.Fn`, and `hinge.Hn` for the angular impulse of `hinge.Tn`.
+fn impulse_column(force: &str) -> String {
+    match force.rsplit_once('.') {
+        Some((joint, part @ ("Fn" | "Fa" | "Fb"))) => format!("{joint}.J{}", &part[1..]),
+        Some((joint, part @ ("Tn" | "Ta" | "Tb"))) => format!("{joint}.H{}", &part[1..]),
+        _ => force.to_owned(),
     }
 }
 

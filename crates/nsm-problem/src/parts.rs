@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use nsm_constraints::multibody::Mechanism;
 use nsm_geom::Vec3;
-use nsm_model::{ContactImpulse, Reactions, State, System, Touch};
+use nsm_model::{ContactImpulse, Event, Reactions, State, System, Touch};
 
 use super::record::Layout;
 use super::state::{BodyState, StateRecord, Turning};
@@ -29,6 +29,20 @@ impl<'a> Parts<'a> {
             None => reactions,
         };
         Self { mechanism, system, reactions: reactions.map(RefCell::new) }
+    }
+}
+
+impl Parts<'_> {
+    /// What joints and the rows of motors, rods and gears carry, given what every equality does.
+    fn carried(&self, equalities: &[f64], q: &[f64], out: &mut Vec<f64>) {
+        let rows = self.system.equalities();
+        for (name, ..) in self.mechanism.joints() {
+            let Some(joint) = self.mechanism.joint(name) else { continue };
+            let carried = self.mechanism.reaction(joint, rows, equalities, q);
+            out.extend(carried.force);
+            out.extend(carried.torque);
+        }
+        out.extend(self.mechanism.coupling_rows().map(|(_, i)| equalities[i]));
     }
 }
 
@@ -66,15 +80,18 @@ impl Layout<State> for Parts<'_> {
         let Some(reactions) = &self.reactions else { return };
         let mut reactions = reactions.borrow_mut();
         reactions.solve(state);
-        let (rows, forces) = (self.system.equalities(), reactions.forces());
-        for (name, ..) in self.mechanism.joints() {
-            let Some(joint) = self.mechanism.joint(name) else { continue };
-            let carried = self.mechanism.reaction(joint, rows, forces, &state.q);
-            out.extend(carried.force);
-            out.extend(carried.torque);
-        }
-        out.extend(self.mechanism.coupling_rows().map(|(_, i)| forces[i]));
+        self.carried(reactions.forces(), &state.q, out);
         out.extend(reactions.contacts().iter().take(self.mechanism.limits().count()));
+    }
+
+    fn reaction_impulses(&self, state: &State, event: &Event<'_>, out: &mut Vec<f64>) {
+        let Some(reactions) = &self.reactions else { return };
+        let rows = self.system.equalities().len();
+        let impulses = reactions.borrow_mut().impulses(state, event);
+        self.carried(&impulses.unwrap_or_else(|| vec![f64::NAN; rows]), &state.q, out);
+        let of = |limit: usize| event.contacts.iter().position(|&c| c == limit);
+        let limits = 0..self.mechanism.limits().count();
+        out.extend(limits.map(|i| of(i).map_or(0.0, |k| event.impulses[k])));
     }
 
     /// Coordinates, and bodies as for rigid bodies: rotation row by row, angular momentum in the body frame.

@@ -96,9 +96,29 @@ pub(crate) fn events(result: &RunResult) -> Value {
             object["slips"] = json!(e.slips);
             object["work"] = json!(e.work);
         }
+        if !e.carried.is_empty() {
+            object["reactions"] = impulses(&result.recording.reaction_columns[1..], &e.carried);
+        }
         object
     };
     result.recording.events.iter().map(event).collect()
+}
+
+/// What constraints carried in an event: impulse and angular impulse of each joint, a number for each row.
+fn impulses(columns: &[String], carried: &[f64]) -> Value {
+    let mut object = Map::new();
+    let mut k = 0;
+    while let Some(name) = columns.get(k) {
+        if let Some(joint) = name.strip_suffix(".Fn") {
+            let (impulse, angular) = (&carried[k..k + 3], &carried[k + 3..k + 6]);
+            object.insert(word(joint), json!({ "impulse": impulse, "angular_impulse": angular }));
+            k += 6;
+        } else {
+            object.insert(word(name), json!(carried[k]));
+            k += 1;
+        }
+    }
+    Value::Object(object)
 }
 
 fn named<T>(things: &Named<T>, print: impl Fn(&T) -> Value) -> Value {
@@ -178,7 +198,10 @@ fn contact(total: &ContactTotal) -> Value {
 fn carried(carried: &Carried) -> Value {
     let load = |l: &Load| json!({ "start": l.start, "end": l.end, "max": l.max });
     match carried {
-        Carried::Joint { force, torque } => json!({ "force": load(force), "torque": load(torque) }),
+        Carried::Joint { force, torque, impulse, angular_impulse } => json!({
+            "force": load(force), "torque": load(torque),
+            "impulse": { "max": impulse }, "angular_impulse": { "max": angular_impulse },
+        }),
         Carried::Row(all) => band(all),
     }
 }

@@ -220,7 +220,7 @@ pub(crate) fn read_runs(
         }
         // Events of run `a` are written to `a-events.csv`, its contacts to `a-contacts.csv`, forces of its joints to `a-reactions.csv`.
         let events = |a: &Run, b: &Run| {
-            ["-events", "-contacts", "-reactions"]
+            ["-events", "-contacts", "-reactions", "-reaction-impulses"]
                 .iter()
                 .any(|end| a.name.strip_suffix(end) == Some(b.name.as_str()))
         };

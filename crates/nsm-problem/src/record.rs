@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nsm_model::{ContactImpulse, Events, Measurement, Observer, State, System, Touch};
+use nsm_model::{ContactImpulse, Event, Events, Measurement, Observer, State, System, Touch};
 
 use super::account::Account;
 use super::files::{Files, event_line, numbers, quoted};
@@ -68,6 +68,8 @@ pub trait Layout<S> {
     }
     /// Appends those forces in that order.
     fn reactions(&self, _state: &S, _out: &mut Vec<f64>) {}
+    /// Appends the impulses that constraints carry in an event of the step that ends with this state, in the same order.
+    fn reaction_impulses(&self, _state: &S, _event: &Event<'_>, _out: &mut Vec<f64>) {}
     /// What the numbers of a row are.
     fn form(&self) -> Form {
         Form::Coordinates
@@ -158,6 +160,8 @@ pub struct EventRecord {
     pub touches: Vec<Option<Touch>>,
     /// Columns of the state at the end of the step.
     pub state: Vec<f64>,
+    /// The impulses that constraints carried, in the order of [`Recording::reaction_columns`] without its first.
+    pub carried: Vec<f64>,
 }
 
 /// What a run leaves behind besides its ledger.
@@ -184,9 +188,22 @@ pub struct Recording {
     pub reaction_columns: Vec<String>,
     /// The forces of constraints, one row per recorded instant.
     pub reactions: Vec<Vec<f64>>,
+    /// The largest impulses of constraints in one event: at the first column of a vector its length, of a row its size.
+    pub largest_impulses: Vec<f64>,
 }
 
 impl Recording {
+    /// Takes in the impulses that constraints carried in an event.
+    fn keep_largest(&mut self, carried: &[f64]) {
+        self.largest_impulses.resize(carried.len(), 0.0);
+        for (k, largest) in self.largest_impulses.iter_mut().enumerate() {
+            let name = &self.reaction_columns[k + 1];
+            let vector = [".Fn", ".Tn"].iter().any(|end| name.ends_with(end));
+            let part = &carried[k..if vector { k + 3 } else { k + 1 }];
+            *largest = largest.max(part.iter().map(|x| x * x).sum::<f64>().sqrt());
+        }
+    }
+
     /// A column by its name.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
         let i = self.columns.iter().position(|c| c == name)?;
@@ -290,8 +307,8 @@ impl<'a, L> Recorder<'a, L> {
         }
     }
 
-    /// Also writes `NAME.csv`, `NAME-events.csv` and, where constraints carry forces, `NAME-reactions.csv`, and where contacts rub,
-    /// `NAME-contacts.csv`, while the run goes on.
+    /// Also writes `NAME.csv`, `NAME-events.csv` and, where constraints carry forces, `NAME-reactions.csv` and, of impacts, `NAME-reaction-impulses.csv`, and
+    /// where contacts rub, `NAME-contacts.csv`, while the run goes on.
     pub(crate) fn writing_to(mut self, folder: &Path, name: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let open = |file: String| File::create(folder.join(file)).map(Lines::new);
@@ -303,6 +320,8 @@ impl<'a, L> Recorder<'a, L> {
             } else {
                 Some(open(format!("{name}-reactions.csv"))?)
             },
+            impulses: None,
+            impulses_path: folder.join(format!("{name}-reaction-impulses.csv")),
             contacts: None,
             contacts_path: folder.join(format!("{name}-contacts.csv")),
         };
@@ -364,6 +383,11 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
         for event in events.iter() {
             let kept = self.recording.events.len() < self.event_records;
             self.recording.event_times.push(event.t);
+            let mut carried = Vec::new();
+            if !self.recording.reaction_columns.is_empty() {
+                self.layout.reaction_impulses(state, &event, &mut carried);
+                self.recording.keep_largest(&carried);
+            }
             if self.files.is_none() && !kept {
                 continue;
             }
@@ -382,9 +406,11 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
                 slips: event.slips.to_vec(),
                 work: event.work.to_vec(),
                 state: row,
+                carried,
             };
             if let Some(files) = &mut self.files {
                 let mut written = files.events.push(|line| event_line(&record, line));
+                written = written.and(files.carry(&record, &self.recording.reaction_columns));
                 if !event.slips.is_empty() {
                     let contacts = record.contacts.iter().cloned().zip(contacts);
                     written = written.and(files.rub((event.t, "impact", self.step), contacts));

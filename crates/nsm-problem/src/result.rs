@@ -73,6 +73,10 @@ pub enum Carried {
         force: Load,
         /// Torque about the joint's point.
         torque: Load,
+        /// Largest impulse in one impact.
+        impulse: f64,
+        /// Largest angular impulse in one impact.
+        angular_impulse: f64,
     },
     /// One number: what a motor, rod, gear, limit or rope carries.
     Row(Band),
@@ -190,7 +194,12 @@ pub(crate) fn reactions(recording: &Recording) -> Named<Carried> {
             let max = vectors().map(size).fold(0.0, f64::max);
             Load { start: vectors().next(), end: vectors().next_back(), max }
         };
-        carried.push((word(joint), Carried::Joint { force: load(k), torque: load(k + 3) }));
+        // The impulses have no column of times.
+        let largest = |k: usize| recording.largest_impulses.get(k - 1).copied().unwrap_or(0.0);
+        let (impulse, angular_impulse) = (largest(k), largest(k + 3));
+        let (force, torque) = (load(k), load(k + 3));
+        let all = Carried::Joint { force, torque, impulse, angular_impulse };
+        carried.push((word(joint), all));
         k += 6;
     }
     Named(carried)

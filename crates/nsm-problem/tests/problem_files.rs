@@ -324,6 +324,8 @@ fn every_problem_file_of_the_suite_can_be_read() {
                     "{}",
                     file.display()
                 );
+                let units = problem.units.words();
+                assert!(!units.is_empty(), "{}: `units` are missing", file.display());
                 for e in &problem.expectations {
                     // Beyond the papers nothing is their statement: the file says where its numbers come from.
                     let paper = e.origin == Some(nsm_problem::Origin::Paper);

@@ -5,6 +5,7 @@
 //! to each contact is one more solve, and what they carry a small complementarity problem; contacts that rub: see `rubbing.rs`. Of redundant
 //! equalities one independent set carries the load and the others have zero.
 
+mod impulse;
 mod rubbing;
 
 use nsm_constraints::{Rows, Switching};

@@ -185,7 +185,7 @@ impl Reactions<'_> {
     }
 }
 
-fn coefficients(tangent: &dyn Tangent, q: &[f64], t: f64) -> Vec<f64> {
+pub(super) fn coefficients(tangent: &dyn Tangent, q: &[f64], t: f64) -> Vec<f64> {
     let mut rows = vec![0.0; tangent.directions() * tangent.coordinates().len()];
     tangent.coefficients(q, t, &mut rows);
     rows
