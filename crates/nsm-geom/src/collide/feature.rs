@@ -6,7 +6,7 @@
 //! | edges | $n\cdot(P_B - P_A)$ | $\pm e_A\times e_B/\lvert e_A\times e_B\rvert$ |
 //! | point and segment, two points | distance less radii | from $A$ to $B$ |
 //! | round parts | the gap of the parts | common normal |
-//! | round part or rim, plane | support of the part | that of the plane |
+//! | round part or rim, face | support of the part | that of the face |
 //!
 //! A plane is a face of the world, which stands still at the identity.
 
@@ -72,26 +72,30 @@ pub enum Feature {
         /// The normal where it was found.
         normal: Vec3,
     },
-    /// A round part of the second body over a plane of the world.
+    /// A round part of one body over a face plane of the other.
     Round {
+        /// Whose part it is.
+        owner: Side,
         /// Index of the part.
         part: u32,
-        /// The plane's normal.
+        /// Outward normal of the face, in the frame of its body.
         normal: Vec3,
-        /// The plane is $n\cdot z = c$.
+        /// Its offset, rounding of its body included.
         offset: f64,
     },
-    /// A rim of the second body over a plane of the world.
+    /// A rim of one body over a face plane of the other.
     Rim {
-        /// Centre of the rim, in the frame of the body.
+        /// Whose rim it is.
+        owner: Side,
+        /// Centre of the rim, in the frame of its body.
         centre: Vec3,
         /// Its axis.
         axis: Vec3,
         /// Radius of the rim, and rounding.
         radii: [f64; 2],
-        /// The plane's normal.
+        /// Outward normal of the face, in the frame of its body.
         normal: Vec3,
-        /// The plane is $n\cdot z = c$.
+        /// Its offset, rounding of its body included.
         offset: f64,
     },
 }
@@ -120,9 +124,30 @@ impl Touch {
         Self { gap: d - radii[0] - radii[1], normal, a: a + radii[0] * normal }
     }
 
+    /// The point `z` of its owner, with a ball about it, over a face with this normal.
+    fn over(owner: Side, z: Vec3, radius: f64, normal: Vec3, gap: f64) -> Self {
+        match owner {
+            Side::B => Self { gap, normal, a: z - (radius + gap) * normal },
+            Side::A => Self { gap, normal: -normal, a: z - radius * normal },
+        }
+    }
+
     fn reversed(self) -> Self {
         Self { gap: self.gap, normal: -self.normal, a: self.b() }
     }
+}
+
+/// The pose of the owner, that of the face, and the owner's shape.
+fn owned<'a>(
+    owner: Side,
+    [p, q]: [&'a Pose; 2],
+    a: Option<&'a Collider>,
+    b: &'a Collider,
+) -> Option<(&'a Pose, &'a Pose, &'a Collider)> {
+    Some(match owner {
+        Side::A => (p, q, a?),
+        Side::B => (q, p, b),
+    })
 }
 
 impl Feature {
@@ -130,17 +155,12 @@ impl Feature {
     pub fn at(&self, a: Option<&Collider>, b: &Collider, poses: [&Pose; 2]) -> Option<Touch> {
         let [p, q] = poses;
         Some(match self {
-            Self::PointFace { owner: Side::B, point, radius, normal, offset } => {
-                let n = p.rot * normal;
-                let z = q.act(point);
-                let gap = n.dot(&(z - p.x)) - offset - radius;
-                Touch { gap, normal: n, a: z - (radius + gap) * n }
-            }
-            Self::PointFace { owner: Side::A, point, radius, normal, offset } => {
-                let m = q.rot * normal;
-                let z = p.act(point);
-                let gap = m.dot(&(z - q.x)) - offset - radius;
-                Touch { gap, normal: -m, a: z - *radius * m }
+            Self::PointFace { owner, point, radius, normal, offset } => {
+                let (own, face) = if *owner == Side::B { (q, p) } else { (p, q) };
+                let n = face.rot * normal;
+                let z = own.act(point);
+                let gap = n.dot(&(z - face.x)) - offset - radius;
+                Touch::over(*owner, z, *radius, n, gap)
             }
             Self::Edges { a, b, sign } => {
                 let (u, v) = (p.rot * a[1], q.rot * b[1]);
@@ -172,20 +192,22 @@ impl Feature {
                 let found = convex_gap(&first, &second, Some(normal)).ok()?;
                 Touch { gap: found.gap, normal: found.normal, a: found.point_a + p.x }
             }
-            Self::Round { part, normal, offset } => {
-                let part = b.parts.get(*part as usize)?;
-                let z = q.act(&part.support(&-q.rot.tr_mul(normal)));
-                let gap = normal.dot(&z) - offset;
-                Touch { gap, normal: *normal, a: z - gap * normal }
+            Self::Round { owner, part, normal, offset } => {
+                let (own, face, body) = owned(*owner, poses, a, b)?;
+                let n = face.rot * normal;
+                let part = body.parts.get(*part as usize)?;
+                let z = own.act(&part.support(&-own.rot.tr_mul(&n)));
+                Touch::over(*owner, z, 0.0, n, n.dot(&(z - face.x)) - offset)
             }
-            Self::Rim { centre, axis, radii, normal, offset } => {
-                let along = q.rot * axis;
-                let across = normal - along * along.dot(normal);
+            Self::Rim { owner, centre, axis, radii, normal, offset } => {
+                let (own, face, _) = owned(*owner, poses, a, b)?;
+                let n = face.rot * normal;
+                let along = own.rot * axis;
+                let across = n - along * along.dot(&n);
                 let length = across.norm();
                 let outward = if length > 0.0 { across / length } else { Vec3::zeros() };
-                let z = q.act(centre) - radii[0] * outward - radii[1] * normal;
-                let gap = normal.dot(&z) - offset;
-                Touch { gap, normal: *normal, a: z - gap * normal }
+                let z = own.act(centre) - radii[0] * outward - radii[1] * n;
+                Touch::over(*owner, z, 0.0, n, n.dot(&(z - face.x)) - offset)
             }
         })
     }

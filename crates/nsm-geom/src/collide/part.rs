@@ -3,8 +3,11 @@
 use crate::{
     Plane, Polyhedron, Pose, Shape, Vec3,
     distance::core::{Core, Kind},
-    shape::Cylinder,
+    shape::{Cylinder, Flat},
 };
+
+/// Corners that stand for the rim of a cylinder's cap.
+pub(super) const CIRCLE: usize = 12;
 
 /// A shape made ready for detection, in its body frame.
 #[derive(Debug, Clone)]
@@ -35,7 +38,8 @@ pub(super) enum PartCore {
     Segment(f64),
     Solid(Polyhedron),
     Cylinder(Cylinder),
-    Round(Shape),
+    /// Anything else, and its flat sides, in the frame.
+    Round(Shape, Vec<Flat>),
 }
 
 impl Collider {
@@ -75,10 +79,13 @@ impl Collider {
     /// Most features that this shape can have with a plane.
     pub fn plane_features(&self) -> usize {
         let of = |part: &Part| match &part.core {
-            PartCore::Point | PartCore::Round(_) => 1,
+            PartCore::Point => 1,
             PartCore::Segment(_) => 2,
             PartCore::Solid(p) => p.vertices().len(),
-            PartCore::Cylinder(_) => 18,
+            PartCore::Cylinder(_) => 2 * (CIRCLE + 1),
+            PartCore::Round(_, flats) => {
+                1 + flats.iter().map(|f| f.corners.len()).max().unwrap_or(0)
+            }
         };
         self.parts.iter().map(of).sum()
     }
@@ -99,12 +106,14 @@ fn cut(shape: &Shape, frame: &Pose, radius: f64, parts: &mut Vec<Part>) {
             match Polyhedron::hull(&corners) {
                 Ok(solid) => (PartCore::Solid(solid.placed(frame)), 0.0),
                 // A box flatter than a hull may be.
-                Err(_) => (PartCore::Round(shape.clone()), 0.0),
+                Err(_) => (PartCore::Round(shape.clone(), shape.flats()), 0.0),
             }
         }
         Shape::Polyhedron(s) => (PartCore::Solid(s.placed(frame)), 0.0),
         Shape::Cylinder(s) => (PartCore::Cylinder(*s), 0.0),
-        Shape::Ellipsoid(_) | Shape::Intersection(_) => (PartCore::Round(shape.clone()), 0.0),
+        Shape::Ellipsoid(_) | Shape::Intersection(_) => {
+            (PartCore::Round(shape.clone(), shape.flats()), 0.0)
+        }
     };
     let solid = matches!(core, PartCore::Solid(_));
     let radius = radius + own;
@@ -116,7 +125,7 @@ fn cut(shape: &Shape, frame: &Pose, radius: f64, parts: &mut Vec<Part>) {
         }
         PartCore::Point => (frame.x, radius),
         PartCore::Segment(l) => (frame.x, l + radius),
-        PartCore::Cylinder(_) | PartCore::Round(_) => {
+        PartCore::Cylinder(_) | PartCore::Round(..) => {
             (frame.x, shape.bounding_radius() + radius - own)
         }
     };
@@ -133,10 +142,10 @@ impl Part {
             PartCore::Segment(l) => Kind::Segment(*l),
             PartCore::Solid(p) => Kind::Polyhedron(p),
             PartCore::Cylinder(c) => Kind::Cylinder(c),
-            PartCore::Round(Shape::Ellipsoid(e)) => Kind::Ellipsoid(e),
-            PartCore::Round(Shape::Cuboid(b)) => Kind::Cuboid(b),
-            PartCore::Round(Shape::Intersection(i)) => Kind::Intersection(i),
-            PartCore::Point | PartCore::Round(_) => Kind::Point,
+            PartCore::Round(Shape::Ellipsoid(e), _) => Kind::Ellipsoid(e),
+            PartCore::Round(Shape::Cuboid(b), _) => Kind::Cuboid(b),
+            PartCore::Round(Shape::Intersection(i), _) => Kind::Intersection(i),
+            PartCore::Point | PartCore::Round(..) => Kind::Point,
         };
         Core { kind, pose, radius: self.radius }
     }
@@ -149,7 +158,7 @@ impl Part {
             PartCore::Segment(l) => Vec3::new(0.0, 0.0, l.copysign(local.z)),
             PartCore::Solid(s) => return s.support(u) + u.normalize() * self.radius,
             PartCore::Cylinder(c) => c.support(&local),
-            PartCore::Round(shape) => shape.support(&local),
+            PartCore::Round(shape, _) => shape.support(&local),
         };
         self.frame.act(&p) + u.normalize() * self.radius
     }
@@ -157,6 +166,14 @@ impl Part {
     /// Ends of the segment, in the body frame.
     pub(super) fn ends(&self, half: f64) -> [Vec3; 2] {
         [-half, half].map(|z| self.frame.act(&Vec3::new(0.0, 0.0, z)))
+    }
+
+    /// Points that stand for a circle about the third axis of the frame, in the body frame.
+    pub(super) fn rim(&self, centre: &Vec3, radius: f64) -> impl Iterator<Item = Vec3> {
+        (0..CIRCLE).map(move |k| {
+            let angle = std::f64::consts::TAU * k as f64 / CIRCLE as f64;
+            centre + self.frame.rot * Vec3::new(angle.cos(), angle.sin(), 0.0) * radius
+        })
     }
 
     /// A lower bound for the gap to a plane, in the body frame.

@@ -1,6 +1,9 @@
 //! A body over a plane.
 
-use super::{Collider, Feature, Found, Side, part::PartCore};
+use super::{
+    Collider, Feature, Found, Side,
+    part::{CIRCLE, PartCore},
+};
 use crate::{Plane, Pose, Vec3};
 
 /// Sine of the tilt below which a cylinder's cap is taken to lie almost flat, and flat.
@@ -66,28 +69,42 @@ impl Collider {
                         let gap = level - c.radius() * tilt;
                         if tilt > FLAT {
                             let radii = [c.radius(), radius];
-                            push(key, Feature::Rim { centre, axis, radii, normal, offset }, gap);
+                            let owner = Side::B;
+                            let rim = Feature::Rim { owner, centre, axis, radii, normal, offset };
+                            push(key, rim, gap);
                             continue;
                         }
                         // The lowest point of a cap that lies almost flat runs around its rim: points of the body hold it.
                         let name = 16 * (key + 1);
-                        for k in 0..8_u8 {
-                            let angle = std::f64::consts::FRAC_PI_4 * f64::from(k);
-                            let out = Vec3::new(angle.cos(), angle.sin(), 0.0);
-                            let (feature, gap) = vertex(centre + part.frame.rot * out * c.radius());
-                            push(name + u64::from(k), feature, gap);
+                        for (k, corner) in part.rim(&centre, c.radius()).enumerate() {
+                            let (feature, gap) = vertex(corner);
+                            push(name + k as u64, feature, gap);
                         }
                         if tilt > LEVEL {
                             let across = seen.normal() - axis * axis.dot(seen.normal());
                             let (feature, gap) = vertex(centre - across.normalize() * c.radius());
-                            push(name + 8, feature, gap);
+                            push(name + CIRCLE as u64, feature, gap);
                         }
                     }
                 }
-                PartCore::Round(_) => {
+                PartCore::Round(_, flats) => {
+                    let down = -part.frame.rot.tr_mul(seen.normal());
+                    let flat = flats.iter().map(|f| (f, f.normal.cross(&down).norm()));
+                    let flat = flat.filter(|(f, sine)| *sine < FLAT && f.normal.dot(&down) > 0.0);
+                    let tilt = flat.clone().map(|(_, sine)| sine).fold(f64::INFINITY, f64::min);
+                    for (key, corner) in flat.flat_map(|(f, _)| &f.corners).enumerate() {
+                        let (feature, gap) = vertex(part.frame.act(corner));
+                        push(1 + key as u64, feature, gap);
+                    }
                     let point = part.support(&-seen.normal());
-                    let gap = seen.signed_distance(&point);
-                    push(0, Feature::Round { part: parts, normal, offset }, gap);
+                    if tilt > FLAT {
+                        let gap = seen.signed_distance(&point);
+                        let owner = Side::B;
+                        push(0, Feature::Round { owner, part: parts, normal, offset }, gap);
+                    } else if tilt > LEVEL {
+                        let (feature, gap) = vertex(point + seen.normal() * radius);
+                        push(0, feature, gap);
+                    }
                 }
             }
         }

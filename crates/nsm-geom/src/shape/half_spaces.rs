@@ -29,7 +29,7 @@ impl Shape {
     }
 
     /// Calls `emit` with $n$, $d$ for each half-space $n\cdot z \le d$ of a polyhedral shape.
-    fn each_half_space(&self, emit: &mut dyn FnMut(Vec3, f64)) {
+    pub(super) fn each_half_space(&self, emit: &mut dyn FnMut(Vec3, f64)) {
         match self {
             Self::Cuboid(s) => {
                 for i in 0..3 {

@@ -11,10 +11,12 @@
 mod active;
 mod barrier;
 mod extreme;
+mod flats;
 mod half_spaces;
 mod intersection;
 pub(crate) mod primitive;
 
+pub(crate) use flats::Flat;
 pub use intersection::Intersection;
 pub use primitive::{Capsule, Cuboid, Cylinder, Ellipsoid, Sphere};
 
