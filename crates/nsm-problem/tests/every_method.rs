@@ -90,6 +90,39 @@ fn with_losses_the_ball_comes_to_rest_on_the_floor_and_stays_or_the_method_says_
 }
 
 #[test]
+fn what_rests_on_a_floor_leaves_a_wall_as_restitution_says() {
+    // The bounces on the floor are over when the ball strikes the wall: its speed along the floor is halved and nothing else.
+    for method in candidates() {
+        let text = format!(
+            r#"
+            restitution = 0.5
+            [system]
+            coordinates = ["x", "y"]
+            mass        = [1, 1]
+            potential   = "9.8*y"
+            inequality  = {{ floor = "y", wall = "2 - x" }}
+            [start]
+            q = [0, 1]
+            v = [1, 0]
+            [[run]]
+            method = "{method}"
+            step   = 0.01
+            end    = 6
+            "#
+        );
+        let Ok(problem) = Problem::parse(&text) else { continue };
+        let Ok(run) = problem.execute(&problem.runs[0], None, Watch::default()) else { continue };
+        if !is_silent(&run) {
+            continue;
+        }
+        let end = run.end.coordinates.as_ref().unwrap();
+        assert!((end.v[0] + 0.5).abs() < 1e-12, "{method} leaves with {}", end.v[0]);
+        // A first-order method turns it round up to a step late.
+        assert!(end.q[0].abs() <= 1.5 * 0.01 + 1e-9, "{method} ends at {}", end.q[0]);
+    }
+}
+
+#[test]
 fn a_light_body_squeezed_by_a_heavy_one_is_refused_or_warned_of() {
     // It is pushed to and fro ever faster, and no step of this length follows.
     for method in candidates() {

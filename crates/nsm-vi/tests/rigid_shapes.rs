@@ -130,3 +130,32 @@ fn dice_come_to_rest_on_a_face() {
         assert!(body.gamma.norm() < 1e-10 && body.pi.norm() < 1e-10, "{reach}");
     }
 }
+
+#[test]
+fn three_logs_lie_on_each_other() {
+    // Two beside each other on the floor and one in between, on lines of contact: balance asks for mu above tan 15 degrees on both.
+    let (r, up) = (0.1, 0.1 + 0.2 * (std::f64::consts::PI / 3.0).sin());
+    for shape in [Shape::capsule(0.5, r).unwrap(), Shape::cylinder(0.5, r).unwrap()] {
+        let lying = so3::exp(&Vec3::new(0.0, std::f64::consts::FRAC_PI_2, 0.0));
+        let law = ContactLaw { restitution: 0.0, tangential_restitution: 0.0, friction: 0.6 };
+        let mut world = RigidWorld::new(Vec3::new(0.0, 0.0, -9.81)).unwrap();
+        for name in ["left", "right", "above"] {
+            world = world.with_body(RigidBody::uniform(name, 1.0, shape.clone()).unwrap());
+        }
+        let world = world.with_plane("floor", Plane::horizontal()).with_law(law).unwrap();
+        let at = |y: f64, z: f64| {
+            let pose = Pose { x: Vec3::new(0.0, y, z), rot: lying };
+            BodyState::new(pose, Vec3::zeros(), Vec3::zeros())
+        };
+        let mut state = RigidState::new([at(0.0, r), at(2.0 * r, r), at(r, up)]);
+        let start = state.clone();
+        let mut stepper = Lgvci::default().stepper(&world, &state, 0.005).unwrap();
+        for _ in 0..400 {
+            stepper.step(&mut state).unwrap_or_else(|error| panic!("{error}"));
+        }
+        for (body, from) in state.bodies.iter().zip(&start.bodies) {
+            assert!((body.pose.x - from.pose.x).norm() < 1e-9);
+            assert!(body.gamma.norm() < 1e-9 && body.pi.norm() < 1e-10);
+        }
+    }
+}

@@ -106,6 +106,7 @@ impl EventDriven {
             touch: vec![0.0; k],
             still: vec![0.0; k],
             surface: (0.0, 0.0),
+            hits: vec![0; k],
             clock: Clock::new(self.step),
             events: Events::with_capacity(self.most_events + 2, (self.most_events + 2) * (k + 1)),
         };
@@ -138,6 +139,8 @@ pub struct EventDrivenStepper<'a> {
     touch: Vec<f64>,
     still: Vec<f64>,
     surface: (f64, f64),
+    /// How often each contact was struck in this step.
+    hits: Vec<usize>,
     clock: Clock,
     events: Events,
 }
@@ -312,7 +315,7 @@ impl EventDrivenStepper<'_> {
                         let contact = self.culprit();
                         return Err(StepError::Accumulation { t, events, contact });
                     }
-                    self.come_to_rest()?;
+                    self.come_to_rest(false)?;
                     events = 0;
                 }
                 continue;
@@ -381,6 +384,7 @@ impl Stepper for EventDrivenStepper<'_> {
             self.restart(state).map_err(|e| e.at(state.t))?;
         }
         self.events.clear();
+        self.hits.fill(0);
         let report = self.pieces().and_then(|report| {
             let Motion { t, q, v, .. } = &self.from;
             self.system.check_finite(state.t, *t, q, v).map(|()| report)

@@ -15,7 +15,7 @@ const RESTING: f64 = 1e4;
 impl EventDrivenStepper<'_> {
     /// All contacts that touch take part in one impact.
     pub(super) fn impact(&mut self) -> Result<(), StepError> {
-        let Self { rows, solver, contacts, gradient, sum, mode, .. } = self;
+        let Self { rows, solver, contacts, gradient, sum, mode, hits, .. } = self;
         let Motion { t, q, v, .. } = &mut self.from;
         let t = *t;
         // Closed contacts take part as unilateral ones: only the true equalities are bilateral.
@@ -39,20 +39,30 @@ impl EventDrivenStepper<'_> {
             *sum += v;
         }
         let change = 0.5 * contacts.work(sum);
+        contacts.impulses().for_each(|(i, _)| hits[i] += 1);
         self.events.push(t, change, rounds.max(1), contacts.impulses());
         Ok(())
     }
 
-    /// Contacts whose impacts accumulate lose their normal velocity, in either direction.
-    pub(super) fn come_to_rest(&mut self) -> Result<(), StepError> {
-        let Self { rows, solver, contacts, gradient, closed, mode, touch, .. } = self;
+    /// Contacts whose impacts accumulate, or that close again `at_once`, lose their normal velocity, in either direction. What touches besides and
+    /// moves away, such as a wall that was just struck, is left to do so.
+    pub(super) fn come_to_rest(&mut self, at_once: bool) -> Result<(), StepError> {
+        let Self { rows, solver, contacts, gradient, closed, mode, touch, still, hits, .. } = self;
         let Motion { t, q, v, .. } = &mut self.from;
         let t = *t;
         closed.clear();
-        closed.extend(
-            (0..contacts.gaps.len())
-                .filter(|&i| contacts.gaps.value(i, q, t) <= RESTING * touch[i]),
-        );
+        contacts.linearise(q, t);
+        for i in 0..contacts.gaps.len() {
+            if contacts.gaps.value(i, q, t) > RESTING * touch[i] {
+                continue;
+            }
+            let rate = contacts.rate(i, (q, t), v).map_err(|e| e.at(t))?;
+            let end = &solver.end;
+            let back = at_once && contacts.gaps.value(i, &end.q, end.t) <= 0.0;
+            if rate.abs() <= still[i] || hits[i] > 1 || back {
+                closed.push(i);
+            }
+        }
         rows.choose(Some(*mode), closed, q, t);
         let m = rows.len();
         solver.equations.add_mass(q, 1.0, solver.saddle.begin());
@@ -89,7 +99,7 @@ impl EventDrivenStepper<'_> {
             let contact = self.culprit();
             return Err(StepError::Accumulation { t, events: *events, contact });
         }
-        self.come_to_rest()
+        self.come_to_rest(true)
     }
 
     /// Opens closed contacts that pulled over the piece and pull already at its start.

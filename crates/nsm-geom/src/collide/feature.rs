@@ -5,6 +5,7 @@
 //! | point $s$ of $B$, face $(n_0, c_0)$ of $A$ | $R_An_0\cdot(x_B + R_Bs - x_A) - c_0 - r$ | $R_An_0$ |
 //! | edges | $n\cdot(P_B - P_A)$ | $\pm e_A\times e_B/\lvert e_A\times e_B\rvert$ |
 //! | point and segment, two points | distance less radii | from $A$ to $B$ |
+//! | rim and segment | the same, of the point of the rim towards the segment | from $A$ to $B$ |
 //! | round parts | the gap of the parts | common normal |
 //! | round part or rim, face | support of the part | that of the face |
 //!
@@ -56,6 +57,21 @@ pub enum Feature {
         /// Ends of the segment.
         segment: [Vec3; 2],
         /// Radius about the point, and about the segment.
+        radii: [f64; 2],
+    },
+    /// A rim of one body and a segment of the other: two cylinders side by side.
+    RimSegment {
+        /// Whose rim it is.
+        owner: Side,
+        /// Centre of the rim, in the frame of its body.
+        centre: Vec3,
+        /// Its axis.
+        axis: Vec3,
+        /// Radius of the rim.
+        rim: f64,
+        /// Ends of the segment.
+        segment: [Vec3; 2],
+        /// Rounding of the rim, and radius about the segment.
         radii: [f64; 2],
     },
     /// Two balls.
@@ -132,9 +148,30 @@ impl Touch {
         }
     }
 
+    /// The point `z` of its owner beside a segment of the other body, each with a radius.
+    fn beside(owner: Side, z: Vec3, segment: [Vec3; 2], radii: [f64; 2]) -> Self {
+        let touch = Self::between(nearest(&segment, &z), z, [radii[1], radii[0]], &Vec3::z());
+        if owner == Side::B { touch } else { touch.reversed() }
+    }
+
     fn reversed(self) -> Self {
         Self { gap: self.gap, normal: -self.normal, a: self.b() }
     }
+}
+
+/// The point of a segment that is nearest to `z`.
+pub(super) fn nearest([e, f]: &[Vec3; 2], z: &Vec3) -> Vec3 {
+    let along = f - e;
+    let t = (along.dot(&(z - e)) / along.norm_squared()).clamp(0.0, 1.0);
+    e + t * along
+}
+
+/// The point of a rim towards a segment.
+pub(super) fn towards(segment: &[Vec3; 2], centre: &Vec3, axis: &Vec3, rim: f64) -> Vec3 {
+    let way = nearest(segment, centre) - centre;
+    let across = way - axis * axis.dot(&way);
+    let length = across.norm();
+    if length > 0.0 { centre + across * (rim / length) } else { *centre }
 }
 
 /// The pose of the owner, that of the face, and the owner's shape.
@@ -176,12 +213,14 @@ impl Feature {
             }
             Self::PointSegment { owner, point, segment, radii } => {
                 let (at, of) = if *owner == Side::B { (q, p) } else { (p, q) };
-                let z = at.act(point);
-                let [e, f] = segment.map(|s| of.act(&s));
-                let along = f - e;
-                let t = (along.dot(&(z - e)) / along.norm_squared()).clamp(0.0, 1.0);
-                let touch = Touch::between(e + t * along, z, [radii[1], radii[0]], &Vec3::z());
-                if *owner == Side::B { touch } else { touch.reversed() }
+                let segment = segment.map(|s| of.act(&s));
+                Touch::beside(*owner, at.act(point), segment, *radii)
+            }
+            Self::RimSegment { owner, centre, axis, rim, segment, radii } => {
+                let (at, of) = if *owner == Side::B { (q, p) } else { (p, q) };
+                let segment = segment.map(|s| of.act(&s));
+                let z = towards(&segment, &at.act(centre), &(at.rot * axis), *rim);
+                Touch::beside(*owner, z, segment, *radii)
             }
             Self::Balls { centres, radii } => {
                 Touch::between(p.act(&centres[0]), q.act(&centres[1]), *radii, &Vec3::z())

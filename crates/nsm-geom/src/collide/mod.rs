@@ -12,6 +12,7 @@
 //! - [`Collider::detect_plane`]: the same against a plane.
 //! - [`Neighbours`]: the pairs that are near, by a grid, kept until something has moved far.
 
+mod beside;
 mod clip;
 mod feature;
 mod neighbours;

@@ -14,7 +14,7 @@ use super::{
 use crate::{Pose, Vec3, distance::convex_gap, shape::Flat};
 
 /// Sine of the angle to a flat side within which it is looked at.
-const NEAR_FLAT: f64 = 0.05;
+pub(super) const NEAR_FLAT: f64 = 0.05;
 /// Sine within which the normal is that of the flat side itself.
 const FLAT: f64 = 1e-7;
 /// A feature is as deep as the parts within this, times the size.
@@ -83,10 +83,10 @@ impl Collider {
 }
 
 /// Two convex parts at one instant.
-struct RoundPair<'a> {
-    a: &'a Part,
-    b: &'a Part,
-    poses: [&'a Pose; 2],
+pub(super) struct RoundPair<'a> {
+    pub(super) a: &'a Part,
+    pub(super) b: &'a Part,
+    pub(super) poses: [&'a Pose; 2],
     places: [u32; 2],
 }
 
@@ -139,9 +139,8 @@ impl RoundPair<'_> {
         found: &mut Vec<Found>,
     ) -> f64 {
         let [p, q] = self.poses;
-        if let (PartCore::Segment(l), PartCore::Segment(m)) = (&self.a.core, &self.b.core) {
-            self.side_by_side(*l, *m, margin, parts, found);
-            return f64::INFINITY;
+        if let Some(least) = self.side_by_side(normal, (margin, parts), found) {
+            return least;
         }
         if matches!(self.a.core, PartCore::Point) || matches!(self.b.core, PartCore::Point) {
             return f64::INFINITY;
@@ -172,38 +171,6 @@ impl RoundPair<'_> {
         let Some((side, sine)) = found_side else { return f64::INFINITY };
         let place = self.places[usize::from(owner == Side::B)];
         side.features(&over, (owner, place), (margin, parts), sine < FLAT, scratch, found)
-    }
-
-    /// Two capsules that are nearly parallel: the ends of what they share.
-    fn side_by_side(&self, l: f64, m: f64, margin: f64, parts: u32, found: &mut Vec<Found>) {
-        let [p, q] = self.poses;
-        let (ends, others) = (self.a.ends(l), self.b.ends(m));
-        let [e, f] = ends.map(|x| p.act(&x));
-        let [g, h] = others.map(|x| q.act(&x));
-        let (u, v) = ((f - e) / (2.0 * l), (h - g) / (2.0 * m));
-        if u.cross(&v).norm() > NEAR_FLAT {
-            return;
-        }
-        // Ends of either segment that lie beside the other.
-        let radii = [self.b.radius, self.a.radius];
-        for (k, (end, z)) in others.into_iter().zip([g, h]).enumerate() {
-            let t = u.dot(&(z - e));
-            let gap = (z - e - t * u).norm() - radii[0] - radii[1];
-            if (0.0..=2.0 * l).contains(&t) && gap < margin {
-                let feature =
-                    Feature::PointSegment { owner: Side::B, point: end, segment: ends, radii };
-                found.push(Found { feature, key: k as u64, parts, gap });
-            }
-        }
-        for (k, (end, z)) in ends.into_iter().zip([e, f]).enumerate() {
-            let t = v.dot(&(z - g));
-            let gap = (z - g - t * v).norm() - radii[0] - radii[1];
-            if (0.0..=2.0 * m).contains(&t) && gap < margin {
-                let (segment, radii) = (others, [radii[1], radii[0]]);
-                let feature = Feature::PointSegment { owner: Side::A, point: end, segment, radii };
-                found.push(Found { feature, key: 2 + k as u64, parts, gap });
-            }
-        }
     }
 }
 
