@@ -103,7 +103,8 @@ pub(crate) fn read_mechanism(
     let contacts = Contacts::read(reader, &parties)?.with_own(own);
     // Shapes are drawn; where a file says nothing of contacts they are no more than that.
     let limits: Vec<&str> = mechanism.limits().map(|(name, _)| limited(name)).collect();
-    let touch = contacts.of_bodies(&limits) || !planes.is_empty();
+    let still = shapes.iter().any(|(node, _)| mechanism.stands(*node));
+    let touch = contacts.of_bodies(&limits) || !planes.is_empty() || still;
     let touching: &[(NodeId, Shape)] = if touch { &shapes } else { &[] };
     if !touch && let Some([a, b]) = strangers(&mechanism, &shapes) {
         let what = format!(
@@ -139,18 +140,16 @@ pub(crate) fn free_bodies(
     let mut shapes = Vec::new();
     let mut mechanism = Mechanism::new().with_gravity((*world.gravity()).into())?;
     for (body, state) in world.bodies().iter().zip(&start.bodies) {
-        if body.is_fixed() {
-            let why = format!(
-                "it moves bodies by their directors, and `{}` is fixed; `lgvci` holds it",
-                body.name()
-            );
-            return Err(SystemError::DoesNotFit { method: "a method for coordinates", why });
-        }
         let rotation = &state.pose.rot;
         let pose = Pose {
             position: state.pose.x.into(),
             directors: std::array::from_fn(|i| rotation.column(i).into_owned().into()),
         };
+        if body.is_fixed() {
+            let node = mechanism.add_fixed(body.name(), pose)?;
+            shapes.extend(body.shape().map(|shape| (node, shape.clone())));
+            continue;
+        }
         let inertia = Inertia::from_tensor(body.mass(), rows(body.inertia()));
         let node = mechanism.add_body(body.name(), inertia, pose)?;
         shapes.extend(body.shape().map(|shape| (node, shape.clone())));
@@ -265,9 +264,8 @@ fn read_body(
     let name = name_of(reader, "body", index)?;
     own.read_own(reader, &name)?;
     if reader.flag("fixed")?.unwrap_or(false) {
-        return Err(reader.place_of("fixed").error(format!(
-            "beside joints a body has a mass and stands still by `[[joint]]` with `type = \"fixed\"` and `bodies = [\"ground\", \"{name}\"]`; `fixed = true` is for free bodies"
-        )));
+        let (node, shape) = read_fixed(reader, &name, mechanism)?;
+        return Ok((node, shape, None));
     }
     let mass = reader.require("mass", reader.number("mass")?, "the mass of the body")?;
     let shape = reader.table("shape")?.map(|table| read_shape(&table)).transpose()?;
@@ -289,11 +287,9 @@ fn read_body(
             ));
         }
     };
-    let rotation = read_rotation(reader)?;
-    let pose = Pose {
-        position: reader.vector("position")?.unwrap_or_default(),
-        directors: std::array::from_fn(|i| rotation.column(i).into_owned().into()),
-    };
+    let pose = read_pose(reader)?;
+    let [d1, d2, d3] = pose.directors.map(Vec3::from);
+    let rotation = Mat3::from_columns(&[d1, d2, d3]);
     let velocity = per_mass(reader, "momentum", "velocity", |p| Some(p / mass))?;
     let euler = Mat3::from(inertia.euler);
     let tensor = Mat3::from_diagonal_element(euler.trace()) - euler;
@@ -311,6 +307,35 @@ fn read_body(
         angular,
     });
     Ok((node, shape, given))
+}
+
+/// A body that stands still; its mass is of no consequence.
+fn read_fixed(
+    reader: &Reader<'_>,
+    name: &str,
+    mechanism: &mut Mechanism,
+) -> Result<(NodeId, Option<Shape>), ProblemError> {
+    for key in ["velocity", "momentum", "angular_velocity", "angular_momentum"] {
+        if reader.vector::<3>(key)?.is_some_and(|v| v != [0.0; 3]) {
+            return Err(reader.place_of(key).error("a fixed body cannot move"));
+        }
+    }
+    for key in ["mass", "inertia", "euler"] {
+        reader.has(key);
+    }
+    let shape = reader.table("shape")?.map(|table| read_shape(&table)).transpose()?;
+    let pose = read_pose(reader)?;
+    reader.finish()?;
+    let node = mechanism.add_fixed(name, pose).map_err(|e| refused(reader.place(), &e))?;
+    Ok((node, shape))
+}
+
+fn read_pose(reader: &Reader<'_>) -> Result<Pose, ProblemError> {
+    let rotation = read_rotation(reader)?;
+    Ok(Pose {
+        position: reader.vector("position")?.unwrap_or_default(),
+        directors: std::array::from_fn(|i| rotation.column(i).into_owned().into()),
+    })
 }
 
 /// The rows of a matrix.

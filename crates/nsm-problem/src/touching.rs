@@ -30,7 +30,7 @@ pub(super) fn with_contacts(
     for (k, (node, shape)) in shapes.iter().enumerate() {
         let name = names[node.index()];
         for (plane_name, plane) in planes {
-            if !contacts.ignores(name, plane_name) {
+            if !contacts.ignores(name, plane_name) && !mechanism.stands(*node) {
                 let contact = format!("{name}-{plane_name}");
                 system = system.with_plane_contact(mechanism, (*node, shape), plane, &contact)?;
                 let law = contacts.law(name, plane_name);
@@ -39,7 +39,8 @@ pub(super) fn with_contacts(
         }
         for (other, other_shape) in &shapes[..k] {
             let other_name = names[other.index()];
-            if contacts.ignores(other_name, name) || joined(mechanism, *node, *other) {
+            let still = mechanism.stands(*node) && mechanism.stands(*other);
+            if still || contacts.ignores(other_name, name) || joined(mechanism, *node, *other) {
                 continue;
             }
             let pair = ((*other, other_shape), (*node, shape));

@@ -216,6 +216,60 @@ fn shapes_that_are_only_drawn_are_noted() {
     let result = touching.execute(&touching.runs[0], None, Watch::default()).unwrap();
     let end = result.end.bodies.as_ref().unwrap().get("ball").unwrap().position;
     assert!((end[2] - 0.6).abs() < 1e-12, "{end:?}");
-    let still = text.replace("name = \"wall\"\nmass = 1", "name = \"wall\"\nfixed = true");
-    assert!(Problem::parse(&still).unwrap_err().to_string().contains("type = \"fixed\""));
+}
+
+/// A pendulum swings against a fixed block: it loses `1 - e²` of its energy at the bottom and nothing elsewhere, and what holds the block takes
+/// what the bob gives.
+#[test]
+fn a_body_may_be_fixed_beside_joints() {
+    let text = "gravity = [0, 0, -9.81]\nrestitution = 0.6\n\
+        [[body]]\nname = \"bob\"\nmass = 2\ninertia = [1, 1, 1]\nshape = { sphere = 0.1 }\nposition = [1, 0, 0]\n\
+        [[body]]\nname = \"block\"\nfixed = true\nshape = { box = [0.2, 0.4, 0.4] }\nposition = [-0.2, 0, -1]\n\
+        [[joint]]\nname = \"pivot\"\ntype = \"revolute\"\nbodies = [\"ground\", \"bob\"]\nat = [0, 0, 0]\naxis = [0, 1, 0]\n\
+        [[run]]\nstep = 0.001\nend = 1\n";
+    let result = run(text);
+    assert_eq!(number(&result, "events"), 1.0);
+    // Fallen by 1, with the loss in the block's normal: e = 0.6 of the speed is left.
+    let (fallen, left) = (2.0 * 9.81, 0.36);
+    assert!(number(&result, "energy.start").abs() < 1e-12);
+    let expected = -(1.0 - left) * fallen;
+    let lost = number(&result, "contact_work");
+    assert!((lost - expected).abs() < 1e-4, "{lost} {expected}");
+    let block = result.end.bodies.as_ref().unwrap().get("block").unwrap().position;
+    assert!((block[0] + 0.2).abs() < 1e-12 && (block[2] + 1.0).abs() < 1e-12, "{block:?}");
+    // The bob's inertia about the pivot is 3, at an arm of 1.
+    let impulse = number(&result, "reactions.block_on_the_ground.impulse.max");
+    let expected = 1.6 * 3.0 * (2.0 * fallen / 3.0).sqrt();
+    assert!((impulse - expected).abs() < 1e-4, "{impulse} {expected}");
+    // A file with a fixed body speaks of contacts; one that moves has a velocity, and is not fixed.
+    let silent = text.replace("restitution = 0.6\n", "");
+    assert_eq!(number(&run(&silent), "events"), 1.0);
+    let moving = text.replace("fixed = true", "fixed = true\nvelocity = [1, 0, 0]");
+    assert!(message(&moving).contains("cannot move"));
+}
+
+/// A box that falls and slides on a fixed table: methods for coordinates hold free worlds with fixed bodies too.
+#[test]
+fn a_fixed_table_is_the_same_for_methods_in_coordinates() {
+    let text = r#"
+        gravity = [1, 0, -9.81]
+        restitution = 0
+        friction = 0.05
+        [[body]]
+        name = "table"
+        fixed = true
+        shape = { box = [4, 4, 0.2], rounding = 0.01 }
+        position = [0, 0, -0.11]
+        [[body]]
+        name = "a"
+        mass = 1
+        shape = { box = [0.4, 0.4, 0.2] }
+        position = [0, 0, 0.1]
+        [[run]]
+        method = "METHOD"
+        step = 0.005
+        end = 1
+        "#;
+    assert!(apart(text, &["a"], ["lgvci", "svci"]) < 1e-9);
+    assert!(apart(text, &["a"], ["lgvci", "nsga"]) < 1e-2);
 }

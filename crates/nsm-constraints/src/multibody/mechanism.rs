@@ -98,6 +98,27 @@ impl Mechanism {
         Ok(id)
     }
 
+    /// Adds a body that stands still: a frame on the ground, held by a fixed joint `NAME on the ground`, whose reaction is what the
+    /// others do to it. It has no weight; its mass of one unit enters nothing.
+    ///
+    /// # Errors
+    /// A name that is taken, directors that are not orthonormal.
+    pub fn add_fixed(&mut self, name: &str, pose: Pose) -> Result<NodeId, MechanismError> {
+        let mut euler = [[0.0; 3]; 3];
+        (0..3).for_each(|i| euler[i][i] = 1.0);
+        let at = pose.position;
+        let id = self.add_body(name, Inertia { mass: 1.0, euler }, pose)?;
+        self.nodes[id.0].stands = true;
+        let ends = [End::Ground, id.into()];
+        self.add_joint(&format!("{name} on the ground"), JointKind::Fixed, ends, at, [0.0; 3])?;
+        Ok(id)
+    }
+
+    /// Whether a node stands still, as [`add_fixed`](Self::add_fixed) says.
+    pub fn stands(&self, node: NodeId) -> bool {
+        self.nodes.get(node.0).is_some_and(|n| n.stands)
+    }
+
     /// Adds a frame without mass.
     ///
     /// # Errors
@@ -279,7 +300,7 @@ impl Mechanism {
         let mut rows = Rows::new(self.dimension);
         if self.gravity != [0.0; 3] {
             let mut fall = vec![0.0; self.dimension];
-            for node in &self.nodes {
+            for node in self.nodes.iter().filter(|node| !node.stands) {
                 fall[node.start..node.start + 3].copy_from_slice(&self.gravity);
             }
             let terms: Vec<_> = self.mass.iter().map(|&(i, j, m)| (i, -m * fall[j])).collect();
@@ -364,7 +385,7 @@ impl Mechanism {
     fn push(&mut self, name: &str, pose: Pose, directors: bool) -> NodeId {
         let (name, start) = (name.to_owned(), self.dimension);
         self.names.insert(name.clone());
-        let node = Node { name, start, pose, directors, velocity: None };
+        let node = Node { name, start, pose, directors, velocity: None, stands: false };
         self.dimension += node.size();
         self.nodes.push(node);
         NodeId(self.nodes.len() - 1)

@@ -144,6 +144,8 @@ pub(super) struct Node {
     pub(super) directors: bool,
     /// Velocity of $\varphi$ and angular velocity that were set.
     pub(super) velocity: Option<[[f64; 3]; 2]>,
+    /// Whether it stands still, whatever acts on it.
+    pub(super) stands: bool,
 }
 
 impl Node {
