@@ -108,6 +108,8 @@ pub struct Ledger {
     pub rise: f64,
     /// Lowest potential energy.
     pub lowest_potential: f64,
+    /// Mean kinetic energy over the instants.
+    pub mean_kinetic: f64,
     /// What the potential is made of at the start: see [`Probe::potential_scale`](crate::Probe::potential_scale).
     pub potential_scale: f64,
     /// Largest coordinate, or place of a body.
@@ -123,6 +125,8 @@ pub struct Ledger {
     /// Energy without that work and without what events took: it stays put where the method is exact.
     pub balance: Band,
     lost: f64,
+    /// Instants that were measured after the first.
+    measured: f64,
     pub(crate) contacts: Vec<ContactAccount>,
     gap_names: Vec<String>,
 }
@@ -156,6 +160,7 @@ impl Ledger {
             split_steps: 0,
             rise: 0.0,
             lowest_potential: first.potential,
+            mean_kinetic: first.kinetic,
             potential_scale: 0.0,
             size: 0.0,
             position_scale: 0.0,
@@ -164,6 +169,7 @@ impl Ledger {
             work: Vec::new(),
             balance: Band::new(first.energy()),
             lost: 0.0,
+            measured: 0.0,
             contacts: first.gaps.iter().map(|&gap| ContactAccount::new(gap)).collect(),
             gap_names,
         };
@@ -211,6 +217,8 @@ impl Ledger {
     pub fn measurement(&mut self, m: &Measurement) {
         self.rise = larger(self.rise, m.energy() - self.energy.min);
         self.lowest_potential = self.lowest_potential.min(m.potential);
+        self.measured += 1.0;
+        self.mean_kinetic += (m.kinetic - self.mean_kinetic) / (self.measured + 1.0);
         self.energy.extend(m.energy());
         self.balance.extend(m.balance() - self.lost);
         for ((_, work), now) in self.work.iter_mut().zip(&m.work) {

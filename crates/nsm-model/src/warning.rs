@@ -3,7 +3,8 @@
 //! Every bound is relative to the run's own scales, so that neither units nor the way a gap is written matter:
 //! - **energy**: without a source of work and with $e \le 1$ the energy never rises. Methods have a band of their own about the true energy;
 //!   warned of is a rise $\max_{s<t} E(t) - E(s)$ above half of the energy there is to exchange, $E_0 - \min V$, and a trend (least squares
-//!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide. One impact that adds more than a twentieth of it is
+//!   over the run) above a tenth of it: no band of a method that is stable at its step is that wide. Where the potential is deep but rarely
+//!   visited, as beside a centre of attraction, that says little: a trend above half of the mean kinetic energy is warned of, too. One impact that adds more than a twentieth of it is
 //!   warned of as well: the step is too long for a method that takes impacts where its steps end;
 //! - **penetration**: methods that capture impacts meet a contact up to one step late. Warned of is a depth of more than three times the
 //!   largest change of that gap in one step; a depth of more than the widest opening that the step resolves, as where a light
@@ -21,7 +22,9 @@ use crate::Ledger;
 const RISE: f64 = 0.5;
 /// Trend of the energy, as a fraction of the same.
 const TREND: f64 = 0.1;
-/// Gain of one impact, as a fraction of the same.
+/// The same, as a fraction of the mean kinetic energy.
+const DRIFT: f64 = 0.5;
+/// Gain of one impact, as a fraction of the energy there is to exchange.
 const GAIN: f64 = 0.05;
 /// What rounding makes of the energy, as a fraction of its size.
 const ROUNDING: f64 = 1e-9;
@@ -51,6 +54,13 @@ pub enum Warning {
         rise: f64,
         /// The energy there is to exchange, $E_0 - \min V$.
         available: f64,
+    },
+    /// The energy drifts upwards, and nothing does work.
+    Drift {
+        /// By how much, by its trend.
+        rise: f64,
+        /// The mean kinetic energy.
+        kinetic: f64,
     },
     /// An impact added energy.
     Impact {
@@ -122,7 +132,7 @@ impl Warning {
     /// One word for it, the same in all releases.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Energy { .. } | Self::Impact { .. } => "energy",
+            Self::Energy { .. } | Self::Drift { .. } | Self::Impact { .. } => "energy",
             Self::Penetration { .. } | Self::Coarse { .. } => "penetration",
             Self::Sinking { .. } => "sinking",
             Self::Crossed { .. } => "crossed",
@@ -136,6 +146,7 @@ impl Warning {
     pub fn value(&self) -> f64 {
         match self {
             Self::Energy { rise, available } => rise / available,
+            Self::Drift { rise, kinetic } => rise / kinetic,
             Self::Impact { gain, available } => gain / available,
             Self::Penetration { depth, reach, .. } => depth / reach,
             Self::Coarse { depth, opening, .. } => depth / opening,
@@ -153,6 +164,10 @@ impl fmt::Display for Warning {
             Self::Energy { rise, available } => write!(
                 f,
                 "the energy rose by {rise:.3e}, and nothing does work (there are {available:.3e} to exchange): take a smaller step, or a method that is stable here"
+            ),
+            Self::Drift { rise, kinetic } => write!(
+                f,
+                "the energy drifted up by {rise:.3e}, and nothing does work (the kinetic energy is {kinetic:.3e} on average): take a smaller step, or a method that is stable here"
             ),
             Self::Impact { gain, available } => write!(
                 f,
@@ -229,6 +244,10 @@ impl Ledger {
         }
         if trend > TREND * available && rise > TREND * available {
             return Some(Warning::Energy { rise: trend, available });
+        }
+        let kinetic = self.mean_kinetic + rounding;
+        if trend > DRIFT * kinetic && rise > DRIFT * kinetic {
+            return Some(Warning::Drift { rise: trend, kinetic });
         }
         let gain = self.event_gain;
         (gain > GAIN * available).then_some(Warning::Impact { gain, available })

@@ -76,6 +76,23 @@ fn the_rounding_of_a_body_at_rest_is_no_warning() {
     assert_eq!(kinds(&ledger(rest)), [] as [&str; 0]);
 }
 
+/// An orbit that dips into a deep potential now and then, where a long step throws it out: bound at -1 in the beginning, free at 0.2 in the end.
+#[test]
+fn a_drift_is_seen_beside_a_potential_that_is_deep_and_rarely_visited() {
+    for unit in [1e-9, 1.0, 1e9] {
+        let orbit = |drift: f64| {
+            ledger((0..1000).map(move |k| {
+                let energy = -1.0 + drift * f64::from(k / 100) / 9.0;
+                let potential = if k % 100 == 50 { -30.0 } else { -1.5 };
+                (instant(unit * (energy - potential), unit * potential, 1.0), false)
+            }))
+        };
+        let thrown = orbit(1.2).warnings();
+        assert!(matches!(thrown[..], [Warning::Drift { .. }]), "{thrown:?}");
+        assert_eq!(kinds(&orbit(0.05)), [] as [&str; 0]);
+    }
+}
+
 #[test]
 fn a_late_impact_is_no_warning_and_a_crossed_contact_is_one_whatever_the_unit_of_the_gap() {
     for unit in [1e-6, 1.0, 1e6] {
