@@ -44,7 +44,7 @@ pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
 pub use contact::{ContactImpulse, ContactLaw, Touch};
 pub use error::{StepError, SystemError};
 pub use ledger::{Band, Ledger};
-pub use mass::Mass;
+pub use mass::{Mass, PlacedMass};
 pub use measure::{Measurement, Probe, SystemProbe};
 pub use nsm_constraints::{AutoForce, Force, ForceExpr};
 pub use reactions::Reactions;

@@ -130,7 +130,7 @@ impl System {
         }
     }
 
-    /// A free system whose mass depends on the configuration; the generalized-α methods and the variational integrator without contacts take it.
+    /// A free system whose mass depends on the configuration; the variational integrators `vi` and `svci` and the generalized-α methods take it.
     ///
     /// Its [`mass`](System::mass) is zero, so that methods for constant masses refuse it.
     ///
@@ -432,8 +432,11 @@ impl System {
             None => Ok(()),
             Some(_) => Err(SystemError::DoesNotFit {
                 method,
-                why: "its mass depends on the configuration; `vi` takes it, and where there are contacts `alpha-event` and `nsga`"
-                    .into(),
+                why: if self.inequalities.is_empty() {
+                    "its mass depends on the configuration; `vi` takes it".into()
+                } else {
+                    "its mass depends on the configuration; `svci` takes it with contacts, and `alpha-event` and `nsga` do".into()
+                },
             }),
         }
     }

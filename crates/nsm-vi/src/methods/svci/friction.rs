@@ -12,7 +12,7 @@
 //!
 //! Work of a contact: $r \cdot (u_{\text{before}} + u_{\text{after}})/2$ for each stage, before the forces: the work of sliding is exact.
 
-use nsm_model::{ContactImpulse, ContactLaw, StepError, System};
+use nsm_model::{ContactImpulse, ContactLaw, PlacedMass, StepError, System};
 use nsm_reflect::{FrictionImpact, FrictionRows, Metric, ReflectError};
 use nsm_solvers::friction::{FrictionError, FrictionOptions, FrictionProblem, FrictionSolver};
 use nsm_solvers::small::norm_inf;
@@ -33,7 +33,6 @@ pub(crate) struct Friction {
     /// $\mu$ of every contact, and its law.
     coefficient: Vec<f64>,
     pub(crate) laws: Vec<ContactLaw>,
-    metric: Metric,
     pub(crate) rows: FrictionRows,
     pub(crate) impact: FrictionImpact,
     /// What every contact that was held did over the last piece.
@@ -69,7 +68,6 @@ impl Friction {
         Self {
             coefficient: laws.iter().map(|law| law.friction).collect(),
             laws,
-            metric: metric.clone(),
             rows: FrictionRows::new(system, metric),
             impact: FrictionImpact::default(),
             booked: vec![ContactImpulse::default(); m],
@@ -108,17 +106,16 @@ impl Friction {
     /// normal impulses are added to `impulse`. Returns the iterations.
     pub(crate) fn advance(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         (q, p, t): (&[f64], &[f64], f64),
         tau: f64,
         held: &[usize],
         thresholds: &Thresholds,
         active: &mut Vec<usize>,
     ) -> Result<usize, StepError> {
-        let system = kernel.system;
-        let iterations = self.stage_one(kernel, (q, p, t), tau, held)?;
+        let iterations = self.stage_one((kernel, mass), (q, p, t), tau, held)?;
         // v' from the impulses, never from (x − q)/τ.
-        system.mass().solve(p, &mut self.v);
+        mass.at(q, t)?.solve(p, &mut self.v);
         self.rows.velocities(&self.v, &mut self.before);
         self.rows.velocities(&self.between, &mut self.u);
         self.book(held, &[]);
@@ -126,19 +123,19 @@ impl Friction {
             self.warm[i].copy_from_slice(&self.r[3 * slot..3 * slot + 3]);
         }
         kernel.advance_momentum((q, &self.kicked, t), tau, &[])?;
-        self.stage_two(kernel, (q, t), tau, held, thresholds, active)?;
+        self.stage_two((kernel, mass), (q, t), tau, held, thresholds, active)?;
         Ok(iterations)
     }
 
     fn stage_one(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         (q, p, t): (&[f64], &[f64], f64),
         tau: f64,
         held: &[usize],
     ) -> Result<usize, StepError> {
         let system = kernel.system;
-        self.place(kernel, (q, t), held)?;
+        self.place((kernel, mass), (q, t), held)?;
         self.r.clear();
         self.r.extend(held.iter().flat_map(|&i| self.warm[i]));
         let (mut iterations, mut change, mut scale) = (0, f64::INFINITY, 0.0_f64);
@@ -147,7 +144,7 @@ impl Friction {
             self.kicked.copy_from_slice(p);
             self.rows.push_given(&self.r, &mut self.kicked);
             iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
-            self.velocity_between(kernel, tau);
+            self.velocity_between(kernel, (q, t), tau)?;
             let x = &kernel.position.x;
             scale = scale.max(norm_inf(q)).max(norm_inf(x));
             self.rows.velocities(&self.between, &mut self.b);
@@ -166,7 +163,7 @@ impl Friction {
             }
             self.rows.push(&self.r, &mut self.impulse);
             std::mem::swap(&mut self.r, &mut self.next);
-            system.mass().solve(&self.impulse, &mut self.v);
+            mass.last().solve(&self.impulse, &mut self.v);
             change = tau.abs() * norm_inf(&self.v);
             scale = scale.max(change).max(f64::MIN_POSITIVE);
             let enough = if round < FULL_ACCURACY { 1e-15 } else { 1e-12 };
@@ -188,13 +185,13 @@ impl Friction {
         self.kicked.copy_from_slice(p);
         self.rows.push_given(&self.r, &mut self.kicked);
         iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
-        self.velocity_between(kernel, tau);
+        self.velocity_between(kernel, (q, t), tau)?;
         Ok(iterations)
     }
 
     fn stage_two(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         (q, t): (&[f64], f64),
         tau: f64,
         held: &[usize],
@@ -217,7 +214,7 @@ impl Friction {
             self.closed = closed;
             return Ok(());
         }
-        let outcome = self.close(kernel, end, &closed, thresholds, active);
+        let outcome = self.close((kernel, mass), end, &closed, thresholds, active);
         self.closed = closed;
         outcome
     }
@@ -225,7 +222,7 @@ impl Friction {
     /// The law for the total impulse of the closed contacts, that of stage 1 being in `next`.
     fn close(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         t: f64,
         closed: &[usize],
         thresholds: &Thresholds,
@@ -233,11 +230,11 @@ impl Friction {
     ) -> Result<(), StepError> {
         let system = kernel.system;
         let x = std::mem::take(&mut kernel.position.x);
-        let placed = self.place(kernel, (&x, t), closed);
+        let placed = self.place((kernel, mass), (&x, t), closed);
         kernel.position.x = x;
         placed?;
         std::mem::swap(&mut self.r, &mut self.next);
-        system.mass().solve(&kernel.p, &mut self.v);
+        mass.last().solve(&kernel.p, &mut self.v);
         self.rows.velocities(&self.v, &mut self.b);
         self.subtract_effect();
         // The total of both halves is about twice the first.
@@ -248,7 +245,7 @@ impl Friction {
             *r = total - *r;
         }
         self.rows.push(&self.r, &mut kernel.p);
-        system.mass().solve(&kernel.p, &mut self.v);
+        mass.last().solve(&kernel.p, &mut self.v);
         self.rows.velocities(&self.between, &mut self.before);
         self.rows.velocities(&self.v, &mut self.u);
         self.book(closed, &thresholds.rate);
@@ -281,11 +278,12 @@ impl Friction {
 
     fn place(
         &mut self,
-        kernel: &Kernel<'_>,
+        (kernel, mass): (&Kernel<'_>, &mut PlacedMass<'_>),
         (q, t): (&[f64], f64),
         contacts: &[usize],
     ) -> Result<(), StepError> {
         let system = kernel.system;
+        let (_, metric) = mass.with_metric(q, t)?;
         for &i in contacts {
             kernel.gaps.gradient(i, q, t, &mut self.g);
         }
@@ -295,7 +293,7 @@ impl Friction {
         self.mu.clear();
         self.mu.extend(contacts.iter().map(|&i| self.coefficient[i]));
         self.rows
-            .place(system, &self.metric, (q, t), (&self.g, &self.f), contacts)
+            .place(system, metric, (q, t), (&self.g, &self.f), contacts)
             .map_err(|error| named(system, t, error))
     }
 
@@ -377,8 +375,13 @@ impl Friction {
         Ok(())
     }
 
-    /// $M v\' = p + J^\top r + F\nu - \tfrac\tau2 s$.
-    fn velocity_between(&mut self, kernel: &Kernel<'_>, tau: f64) {
+    /// $M v\' = p + J^\top r + F\nu - \tfrac\tau2 s$ over the piece that began at `q`.
+    fn velocity_between(
+        &mut self,
+        kernel: &mut Kernel<'_>,
+        (q, t): (&[f64], f64),
+        tau: f64,
+    ) -> Result<(), StepError> {
         let left = &kernel.lagrangian.left;
         for ((out, p), s) in self.impulse.iter_mut().zip(&self.kicked).zip(left) {
             *out = p - 0.5 * tau * s;
@@ -387,7 +390,7 @@ impl Friction {
             let constraint = &kernel.position.impulse;
             self.impulse.iter_mut().zip(constraint).for_each(|(out, f)| *out += f);
         }
-        kernel.system.mass().solve(&self.impulse, &mut self.between);
+        kernel.mean_velocity((q, t), &self.impulse, &mut self.between)
     }
 }
 

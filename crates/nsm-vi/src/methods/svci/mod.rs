@@ -10,6 +10,9 @@
 //! gaps do not change are exact; energy keeps the band of the base scheme between events, and no event raises it beyond what the metric of
 //! the numerical Hamiltonian moves. A body at rest stays at rest to rounding.
 //!
+//! A mass that depends on the configuration is a matter of the base map, the discrete Euler–Lagrange equations of $L(q, v)$, and of the metric
+//! $M(q)^{-1}$ of impacts ([`PlacedMass`](nsm_model::PlacedMass)); all else is as it is.
+//!
 //! With `composed` off (the [`Hybrid`](crate::Hybrid) method with losses) fractions are plain steps and impacts use $M^{-1}$.
 
 mod flow;
@@ -136,7 +139,7 @@ impl Svci {
             system.frictional_laws(self.friction, self.tangential_restitution)?
         {
             laws.iter_mut().zip(&e).for_each(|(law, e)| law.restitution = *e);
-            flow.friction = Some(Friction::new(system, &flow.metric, laws));
+            flow.friction = Some(Friction::new(system, flow.mass.metric(), laws));
         }
         Ok(SvciStepper {
             flow,
@@ -250,14 +253,13 @@ impl Stepper for SvciStepper<'_> {
 impl SvciStepper<'_> {
     /// Takes the state over, finds which contacts are held unless that is known, and sets the thresholds.
     fn begin(&mut self, state: &State) -> Result<(), StepError> {
-        let system = self.flow.system;
         let known = self.here.q == state.q && self.here.p == state.p;
         self.here.t = state.t;
         if !known {
-            self.here.place(system, &state.q, &state.p, state.t)?;
+            self.here.place(&mut self.flow.mass, &state.q, &state.p, state.t)?;
         }
         self.flow.slope_at(&self.here, self.h, &mut self.slope);
-        self.thresholds.renew(system, &self.here, &self.slope, self.h);
+        self.thresholds.renew(&mut self.flow.mass, &self.here, &self.slope, self.h)?;
         if !known {
             self.smooth.clear();
             for i in 0..self.here.gap.len() {
@@ -355,8 +357,7 @@ impl SvciStepper<'_> {
         self.next.clear();
         self.next.extend_from_slice(&self.flow.active);
         self.take_impulses();
-        let (x, p) = self.flow.end();
-        self.there.place(self.flow.system, x, p, self.here.t + rest)?;
+        self.flow.end_at(&mut self.there, self.here.t + rest)?;
         self.flow.kernel.lagrangian.accept(&self.there.q, self.there.t);
         Ok(hold)
     }
@@ -394,8 +395,7 @@ impl SvciStepper<'_> {
         }
         self.flow.advance(&self.here, after, &self.held, hold, &self.thresholds)?;
         let t = self.here.t + after;
-        let (x, p) = self.flow.end();
-        self.there.place(self.flow.system, x, p, t)?;
+        self.flow.end_at(&mut self.there, t)?;
         self.take_impulses();
         self.book_captured(t);
         std::mem::swap(&mut self.here, &mut self.there);
@@ -464,7 +464,7 @@ impl SvciStepper<'_> {
         }
         let system = self.flow.system;
         let energy =
-            |at: &Point| system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t);
+            |at: &Point| system.kinetic_energy(&at.q, &at.v) + system.potential().sum(&at.q, at.t);
         let change = energy(&self.there) - energy(&self.here) - rubbed;
         let work = change / self.captured.len() as f64;
         if rubs {
