@@ -21,6 +21,7 @@
 mod clock;
 mod constrained_mass;
 mod contact;
+mod dry;
 mod error;
 mod finite;
 mod ledger;
@@ -42,6 +43,7 @@ mod wound;
 pub use clock::Clock;
 pub use constrained_mass::{ConstrainedMass, motion_without_inertia};
 pub use contact::{ContactImpulse, ContactLaw, Touch};
+pub use dry::{DryFriction, DryRows};
 pub use error::{StepError, SystemError};
 pub use ledger::{Band, Ledger};
 pub use mass::{Mass, PlacedMass};

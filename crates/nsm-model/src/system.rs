@@ -10,7 +10,7 @@
 use nsm_constraints::multibody::Gauge;
 use nsm_constraints::{Field, Rows, Switching, TangentRows};
 
-use crate::{ContactLaw, Force, Mass, State, SystemError, VariableMass, project_start};
+use crate::{ContactLaw, DryRows, Force, Mass, State, SystemError, VariableMass, project_start};
 
 /// A mechanical system in coordinates $q \in \mathbb{R}^n$.
 ///
@@ -50,6 +50,7 @@ pub struct System {
     pub(crate) laws: Vec<ContactLaw>,
     /// The first so many gaps are stops of joints and ropes, which do not rub.
     pub(crate) stops: usize,
+    pub(crate) dry: DryRows,
     invariants: Vec<Invariant>,
     /// Angles whose turns are counted, and the coordinates that count them.
     turns: Vec<(Gauge, usize)>,
@@ -125,6 +126,7 @@ impl System {
             tangents: TangentRows::new(n),
             laws: Vec::new(),
             stops: 0,
+            dry: DryRows::new(n),
             invariants: Vec::new(),
             turns: Vec::new(),
         }

@@ -330,6 +330,18 @@ fn mistakes_are_named_with_what_to_do() {
         ),
         (bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\nfriction = 0.2"), "do not rub"),
         (
+            bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\nbearing_radius = 0.2"),
+            "`friction` too",
+        ),
+        (
+            bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\ndry_friction = -0.2"),
+            "not negative",
+        ),
+        (
+            bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\ndry_friction = [0.2, 1]"),
+            "here are 2",
+        ),
+        (
             format!(
                 "[system]\ncoordinates = [\"s\"]\nkinetic = \"v_s^2\"\n[start]\nq = [0]\n{}",
                 bar("").trim_start()

@@ -28,6 +28,11 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             ("nsga", "constraints switch, and it finds the switches by itself")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if !system.dry().is_empty() =>
+        {
+            ("svci", "there is dry friction on freedoms, and it holds it, sticking exactly")
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if system.variable_mass().is_some() && system.inequalities().is_empty() =>
         {
             (

@@ -63,7 +63,7 @@ impl<'a> Kernel<'a> {
         if system.variable_mass().is_none() {
             system.require_regular_mass()?;
         }
-        Self::for_equalities(system, quadrature, h, linearised, tolerances)
+        Self::build(system, quadrature, h, linearised, tolerances)
     }
 
     /// Without contacts, coordinates without mass are allowed if there are equalities.
@@ -74,18 +74,26 @@ impl<'a> Kernel<'a> {
         linearised: bool,
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
+        system.require_no_dry_friction("a variational integrator without friction")?;
+        if system.variable_mass().is_none() && system.equalities().is_empty() {
+            system.require_regular_mass()?;
+        }
+        Self::build(system, quadrature, h, linearised, tolerances)
+    }
+
+    fn build(
+        system: &'a System,
+        quadrature: Quadrature,
+        h: f64,
+        linearised: bool,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
         check_step(h)?;
         tolerances.check()?;
+        system.require_no_switching("a variational integrator")?;
         let varying = match system.variable_mass() {
-            Some(mass) => {
-                system.require_no_switching("a variational integrator")?;
-                let varying = VaryingKernel::new(system, mass, quadrature, tolerances)?;
-                Some(Box::new(varying))
-            }
-            None => {
-                check_constrained(system)?;
-                None
-            }
+            Some(mass) => Some(Box::new(VaryingKernel::new(system, mass, quadrature, tolerances)?)),
+            None => None,
         };
         let constrained = varying.is_none() && !system.equalities().is_empty();
         let lagrangian = DiscreteLagrangian::new(system, quadrature);
@@ -264,6 +272,7 @@ pub(crate) fn check_system(system: &System) -> Result<(), SystemError> {
 /// The same, but equalities may hold coordinates that have no mass: whether they do is seen in the first step.
 pub(crate) fn check_constrained(system: &System) -> Result<(), SystemError> {
     system.require_constant_mass("a variational integrator")?;
+    system.require_no_dry_friction("a variational integrator without friction")?;
     system.require_no_switching("a variational integrator")?;
     if system.equalities().is_empty() { system.require_regular_mass() } else { Ok(()) }
 }

@@ -97,6 +97,11 @@ impl<'a> Flow<'a> {
         self.friction.as_ref().is_some_and(|friction| friction.rubs(contacts))
     }
 
+    /// Whether there is dry friction on freedoms.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.friction.as_ref().is_some_and(Friction::is_dry)
+    }
+
     /// Puts a point where the last piece led to, with all that contacts need there.
     pub(crate) fn end_at(&mut self, point: &mut Point, t: f64) -> Result<(), StepError> {
         point.place(&mut self.mass, &self.kernel.position.x, &self.kernel.p, t)
@@ -165,11 +170,11 @@ impl<'a> Flow<'a> {
     ) -> Result<(), StepError> {
         self.kernel.position.hold = hold;
         self.active.clear();
-        if held.is_empty() {
+        if held.is_empty() && !self.is_dry() {
             self.iterations += self.kernel.advance_position(from, tau, &[])?;
             return self.kernel.advance_momentum(from, tau, &[]);
         }
-        if self.rubs(held)
+        if (self.is_dry() || self.rubs(held))
             && let Some(mut friction) = self.friction.take()
         {
             let Self { kernel, mass, active, .. } = self;

@@ -15,6 +15,7 @@
 //!
 //! With `composed` off (the [`Hybrid`](crate::Hybrid) method with losses) fractions are plain steps and impacts use $M^{-1}$.
 
+mod dry;
 mod flow;
 mod fraction;
 mod friction;
@@ -135,9 +136,10 @@ impl Svci {
         let landing = |e: &f64| if *e < 1.0 { self.landing } else { self.elastic_landing };
         let h = self.step;
         let mut flow = Flow::new(system, self.quadrature, h, composed, self.tolerances)?;
-        if let Some(mut laws) =
-            system.frictional_laws(self.friction, self.tangential_restitution)?
-        {
+        let laws = system.frictional_laws(self.friction, self.tangential_restitution)?;
+        let dry = system.dry().len();
+        let laws = laws.or_else(|| (dry > 0).then(|| system.contact_laws().collect()));
+        if let Some(mut laws) = laws {
             laws.iter_mut().zip(&e).for_each(|(law, e)| law.restitution = *e);
             flow.friction = Some(Friction::new(system, flow.mass.metric(), laws));
         }
@@ -165,8 +167,8 @@ impl Svci {
             trial: vec![0.0; m],
             slope: vec![0.0; system.dimension()],
             caught: vec![0.0; m],
-            rubbed: vec![ContactImpulse::default(); m],
-            done: vec![ContactImpulse::default(); m],
+            rubbed: vec![ContactImpulse::default(); m + dry],
+            done: vec![ContactImpulse::default(); m + dry],
             events: Events::with_capacity(16, 16 * m),
             staged: Events::with_capacity(16, 16 * m),
         })
@@ -344,9 +346,9 @@ impl SvciStepper<'_> {
     fn fly(&mut self, rest: f64) -> Result<Hold, StepError> {
         let whole = rest == self.h;
         let mut hold = Hold::TwoSided;
-        if !self.held.is_empty() || whole {
+        if !self.held.is_empty() || whole || self.flow.is_dry() {
             self.flow.advance(&self.here, rest, &self.held, Hold::OneSided, &self.thresholds)?;
-            let rubs = self.flow.rubs(&self.held);
+            let rubs = self.flow.rubs(&self.held) || self.flow.is_dry();
             if rubs || !self.captured.is_empty() || self.flow.active != self.held {
                 hold = Hold::OneSided;
             }
@@ -441,9 +443,10 @@ impl SvciStepper<'_> {
     /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece. What other
     /// contacts did is kept for the end of the step.
     fn book_captured(&mut self, t: f64) {
-        let rubs = self.flow.rubs(&self.held);
+        let rubs = self.flow.rubs(&self.held) || self.flow.is_dry();
         let mut rubbed = 0.0;
-        for &i in self.held.iter().filter(|i| !self.captured.contains(i)) {
+        let held = self.held.iter().filter(|i| !self.captured.contains(i)).copied();
+        for i in held.chain(self.e.len()..self.done.len()) {
             let done = &mut self.done[i];
             done.contact = i;
             if rubs {
@@ -478,7 +481,7 @@ impl SvciStepper<'_> {
 
     /// Books what contacts did that were held.
     fn book_held(&mut self) {
-        for done in self.done.iter().filter(|done| done.normal != 0.0) {
+        for done in self.done.iter().filter(|d| d.normal != 0.0 || d.tangential != [0.0; 2]) {
             self.staged.hold(*done);
         }
     }

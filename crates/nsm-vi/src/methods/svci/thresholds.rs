@@ -66,6 +66,11 @@ impl Thresholds {
         self.h = h;
     }
 
+    /// "Zero" for a rate whose row has this square in $M^{-1}$.
+    pub(crate) fn slow(&self, square: f64) -> f64 {
+        ZERO * square.sqrt() * self.speed
+    }
+
     /// Renews the thresholds of one contact, whose gradient at `at` is current.
     pub(crate) fn renew_row(&mut self, system: &System, mass: &Mass, at: &Point, i: usize) {
         let rows = system.inequalities();
