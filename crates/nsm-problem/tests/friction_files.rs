@@ -208,7 +208,7 @@ fn a_box_that_lands_on_a_corner_is_of_second_order_where_it_sticks_and_where_its
         );
         let problem = Problem::parse(&text).unwrap();
         let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
-        (0..12).map(|i| result.number(&format!("final.q[{i}]")).unwrap()).collect::<Vec<f64>>()
+        result.end.coordinates.unwrap().q
     };
     for friction in [0.1, 0.25, 0.6] {
         let ends = [0.002, 0.001, 0.0005].map(|step| end(friction, step));

@@ -57,6 +57,8 @@ pub(crate) struct Friction {
     next: Vec<f64>,
     b: Vec<f64>,
     rhs: Vec<f64>,
+    /// Velocities of a chord by rows as they were given, less those by rows projected onto the equalities.
+    chord: Vec<f64>,
     /// By how much slip turned within the piece in hand.
     turned: Vec<[f64; 2]>,
     u: Vec<f64>,
@@ -101,6 +103,7 @@ impl Friction {
             next: Vec::with_capacity(3 * m),
             b: Vec::with_capacity(3 * m),
             rhs: Vec::with_capacity(3 * m),
+            chord: Vec::with_capacity(3 * m),
             turned: Vec::with_capacity(m),
             u: Vec::with_capacity(3 * m),
             before: Vec::with_capacity(3 * m),
@@ -196,7 +199,13 @@ impl Friction {
             self.velocity_between(kernel, (q, t), tau)?;
             let x = &kernel.position.x;
             scale = scale.max(norm_inf(q)).max(norm_inf(x));
-            self.rows.velocities_given(&self.between, &mut self.b);
+            self.rows.velocities(&self.between, &mut self.b);
+            if round < FULL_ACCURACY {
+                // What v' is off the equalities at q. It answers to impulses by O(τ), and is left as it is where that keeps rounds from settling.
+                self.rows.velocities_given(&self.between, &mut self.chord);
+                self.chord.iter_mut().zip(&self.b).for_each(|(given, b)| *given -= b);
+            }
+            self.b.iter_mut().zip(&self.chord).for_each(|(b, off)| *b += off);
             for (slot, &i) in held.iter().enumerate().filter(|(_, i)| **i < self.dry.first) {
                 self.b[3 * slot] = kernel.gaps.value(i, x, t + tau) / tau;
             }
