@@ -3,8 +3,8 @@
 //! The total impulse of a piece acts over all of it, and the law on $v_1$ points it against the slip at the end: where slip turns, the direction is off by $O(\tau)$ and
 //! velocities are of first order. The slip between the configurations, $s = J_T v'$, is that of the middle. The law is therefore posed on
 //! $$ \hat u_T = J_T v_1 + c, \qquad c = -\bigl(1 - e e^\top\bigr)\,J_T v_1, \quad e = s/\lvert s\rvert, $$
-//! so that the impulse points against $s$ where $e\cdot J_T v_1 > 0$: found by rounds, which contract by what friction does in a piece over the slip. Where slip is
-//! no larger than that it ends within a piece or two, and the law is posed on $v_1$, as it is where a contact sticks at either end. Slip along a line has $c = 0$.
+//! so that the impulse points against $s$: found by rounds, which contract by what friction does in a piece over the slip. Where slip loses half of itself from the middle
+//! to the end it ends within a piece or two, and the law is posed on $v_1$, as it is where a contact sticks at either end. Slip along a line has $c = 0$.
 
 use super::{Friction, STICKS};
 use crate::methods::svci::thresholds::Thresholds;
@@ -38,7 +38,8 @@ impl Friction {
             let e = middle.map(|x| x / slip);
             let along = e[0] * end[0] + e[1] * end[1];
             let slow = STICKS * thresholds.rate[i];
-            let turns = slip > slow && along > slow && self.next[3 * slot] > 0.0 && round < ROUNDS;
+            let turns =
+                slip > slow && along > 0.5 * slip && self.next[3 * slot] > 0.0 && round < ROUNDS;
             let new = if turns { [0, 1].map(|k| along * e[k] - end[k]) } else { [0.0; 2] };
             let change = (new[0] - old[0]).hypot(new[1] - old[1]);
             if change > SETTLED * slip || (!turns && old != [0.0; 2]) {
