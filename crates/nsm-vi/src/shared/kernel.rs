@@ -197,13 +197,11 @@ impl<'a> Kernel<'a> {
         momentum: &[f64],
         v: &mut [f64],
     ) -> Result<(), StepError> {
-        match &mut self.varying {
-            Some(varying) => varying.mean_velocity((q, t), momentum, v),
-            None => {
-                self.system.mass().solve(momentum, v);
-                Ok(())
-            }
+        if let Some(varying) = &mut self.varying {
+            return varying.mean_velocity((q, t), momentum, v);
         }
+        self.system.mass().solve(momentum, v);
+        Ok(())
     }
 
     /// Multipliers of the equalities in the last momentum update.
