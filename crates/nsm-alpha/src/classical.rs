@@ -59,6 +59,7 @@ impl ClassicalAlpha {
         system: &'a System,
         start: &State,
     ) -> Result<ClassicalAlphaStepper<'a>, AlphaError> {
+        system.require_no_dry_friction("generalized-α")?;
         if self.index != Index::Two {
             system.require_holonomic("generalized-α on position or acceleration level")?;
         }

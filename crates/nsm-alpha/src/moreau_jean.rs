@@ -67,6 +67,7 @@ impl MoreauJean {
         start: &State,
     ) -> Result<MoreauJeanStepper<'a>, AlphaError> {
         system.require_holonomic("moreau-jean")?;
+        system.require_no_dry_friction("moreau-jean")?;
         check_step(self.step)?;
         self.newton.check()?;
         if !(0.0..=1.0).contains(&self.theta) {

@@ -72,4 +72,4 @@ pub use sets::{ContactTolerance, active_set, extended_active_set, smooth_set};
 pub use spheres::SphereGap;
 pub use spring::{LineSpring, Spring};
 pub use switching::Switching;
-pub use tangent::{FixedTangent, Tangent, TangentRows};
+pub use tangent::{FixedTangent, RateTangent, Tangent, TangentRows};

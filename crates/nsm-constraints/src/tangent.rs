@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::{ConstraintError, check_coordinates};
+use crate::{ConstraintError, Field, check_coordinates};
 
 /// Tangential velocities of one contact, on a block of coordinates.
 pub trait Tangent: Send + Sync {
@@ -65,6 +65,24 @@ impl Tangent for FixedTangent {
 
     fn coefficients(&self, _q: &[f64], _t: f64, out: &mut [f64]) {
         out.copy_from_slice(&self.coefficients);
+    }
+}
+
+/// The rate $\nabla\varphi\cdot v$ of a scalar, as one direction.
+#[derive(Clone)]
+pub struct RateTangent(pub std::sync::Arc<dyn Field>);
+
+impl Tangent for RateTangent {
+    fn coordinates(&self) -> &[usize] {
+        self.0.coordinates()
+    }
+
+    fn directions(&self) -> usize {
+        1
+    }
+
+    fn coefficients(&self, q: &[f64], t: f64, out: &mut [f64]) {
+        self.0.gradient(q, t, out);
     }
 }
 

@@ -65,6 +65,11 @@ pub trait Probe {
     /// Names of the gaps.
     fn gaps(&self) -> Vec<String>;
 
+    /// Names of all that may rub: the gaps, then dry friction on freedoms.
+    fn rubbing(&self) -> Vec<String> {
+        self.gaps()
+    }
+
     /// Whether something does work on the system, so that its energy may rise: forces that no potential gives, and whatever
     /// depends on time.
     fn is_driven(&self) -> bool;
@@ -162,6 +167,10 @@ impl Probe for SystemProbe<'_> {
 
     fn gaps(&self) -> Vec<String> {
         self.system.inequalities().names().to_vec()
+    }
+
+    fn rubbing(&self) -> Vec<String> {
+        self.system.rubbing_names()
     }
 
     fn is_driven(&self) -> bool {

@@ -1,10 +1,12 @@
 //! From a mechanism to a system: the one way from joints and bodies to the integrators.
 
-use nsm_constraints::Tangent;
+use std::sync::Arc;
+
 use nsm_constraints::multibody::{Mechanism, NodeId};
+use nsm_constraints::{RateTangent, Tangent};
 use nsm_geom::{Plane, Shape};
 
-use crate::{Mass, State, System, SystemError};
+use crate::{DryFriction, Mass, State, System, SystemError};
 
 impl System {
     /// The system of a mechanism and its start: constraints, potential, forces and mass on the coordinates of its nodes, limits of joints
@@ -46,6 +48,13 @@ impl System {
             system = system.with_inequality(name, limit)?;
         }
         system.stops = system.inequalities().len();
+        for friction in mechanism.frictions() {
+            let rate = RateTangent(Arc::new(friction.freedom.clone()));
+            let load =
+                (friction.load > 0.0).then(|| (friction.load, mechanism.load_rows(friction)));
+            let law = DryFriction { bound: friction.bound, load };
+            system = system.with_dry_friction(format!("{}: friction", friction.name), rate, law)?;
+        }
         let state = State::new(&system, &q, &v)?;
         Ok((system, state))
     }

@@ -10,7 +10,7 @@
 use nsm_constraints::multibody::Gauge;
 use nsm_constraints::{Field, Rows, Switching, TangentRows};
 
-use crate::{ContactLaw, Force, Mass, State, SystemError, VariableMass, project_start};
+use crate::{ContactLaw, DryRows, Force, Mass, State, SystemError, VariableMass, project_start};
 
 /// A mechanical system in coordinates $q \in \mathbb{R}^n$.
 ///
@@ -50,6 +50,7 @@ pub struct System {
     pub(crate) laws: Vec<ContactLaw>,
     /// The first so many gaps are stops of joints and ropes, which do not rub.
     pub(crate) stops: usize,
+    pub(crate) dry: DryRows,
     invariants: Vec<Invariant>,
     /// Angles whose turns are counted, and the coordinates that count them.
     turns: Vec<(Gauge, usize)>,
@@ -125,12 +126,13 @@ impl System {
             tangents: TangentRows::new(n),
             laws: Vec::new(),
             stops: 0,
+            dry: DryRows::new(n),
             invariants: Vec::new(),
             turns: Vec::new(),
         }
     }
 
-    /// A free system whose mass depends on the configuration; the generalized-α methods and the variational integrator without contacts take it.
+    /// A free system whose mass depends on the configuration; the variational integrators `vi` and `svci` and the generalized-α methods take it.
     ///
     /// Its [`mass`](System::mass) is zero, so that methods for constant masses refuse it.
     ///
@@ -432,8 +434,11 @@ impl System {
             None => Ok(()),
             Some(_) => Err(SystemError::DoesNotFit {
                 method,
-                why: "its mass depends on the configuration; `vi` takes it, and where there are contacts `alpha-event` and `nsga`"
-                    .into(),
+                why: if self.inequalities.is_empty() {
+                    "its mass depends on the configuration; `vi` takes it".into()
+                } else {
+                    "its mass depends on the configuration; `svci` takes it with contacts, and `alpha-event` and `nsga` do".into()
+                },
             }),
         }
     }

@@ -101,7 +101,13 @@ pub struct Window {
 }
 
 impl Account {
-    pub(crate) fn new(questions: &Questions, start: f64, step: f64, steps: usize) -> Self {
+    /// For a run from `start` with as many steps, in which so many parts may rub.
+    pub(crate) fn new(
+        questions: &Questions,
+        start: f64,
+        (step, steps): (f64, usize),
+        rubbing: usize,
+    ) -> Self {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within the run
         let nearest = |t: &f64| ((t - start) / step).round().clamp(0.0, steps as f64) as usize;
         Self {
@@ -111,7 +117,7 @@ impl Account {
             count: questions.windows,
             steps,
             gaps: Vec::new(),
-            contacts: Vec::new(),
+            contacts: vec![ContactTotal::default(); rubbing],
             step,
             below: 0,
             most: 0,
@@ -134,7 +140,6 @@ impl Account {
         }
         if self.gaps.is_empty() {
             self.gaps = m.gaps.iter().map(|&gap| Band::new(gap)).collect();
-            self.contacts.resize(m.gaps.len(), ContactTotal::default());
         }
         self.add_contacts(events);
         self.gaps.iter_mut().zip(&m.gaps).for_each(|(band, gap)| band.extend(*gap));
@@ -206,9 +211,9 @@ impl Account {
         }
     }
 
-    /// The answers, with the names of the gaps.
-    pub(crate) fn answers(self, gaps: &[String]) -> Answers {
-        let names = || gaps.iter().map(|name| word(name));
+    /// The answers, with the names of all that may rub, gaps first.
+    pub(crate) fn answers(self, rubbing: &[String]) -> Answers {
+        let names = || rubbing.iter().map(|name| word(name));
         Answers {
             gaps: names().zip(self.gaps).collect(),
             contacts: names().zip(self.contacts).collect(),

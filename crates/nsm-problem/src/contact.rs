@@ -134,13 +134,17 @@ impl Contacts {
         table: &Reader<'_>,
         name: &str,
     ) -> Result<(), ProblemError> {
-        for key in ["friction", "tangential_restitution"] {
-            if table.has(key) {
-                let message = "joints and their stops do not rub: the load of a bearing is the joint's own reaction, and its friction would have to be solved with it; give `damping`, or a `torque` by a formula of the rate such as `\"-c*atan(100*NAME_rate)\"`, or guide the body by contacts (planes, shapes), which do rub";
-                return Err(table.place_of(key).error(message));
-            }
+        if table.has("tangential_restitution") {
+            let message = "stops of joints do not rub, and turn nothing back across them";
+            return Err(table.place_of("tangential_restitution").error(message));
         }
-        self.read_own(table, name)
+        // `friction` is that of the joint itself.
+        let restitution = fraction(table, "restitution", "restitution")?;
+        if restitution.is_some() {
+            self.own.push((name.to_owned(), Said { restitution, ..Said::default() }));
+            self.said = true;
+        }
+        Ok(())
     }
 
     /// Whether the file says anything about contacts of bodies: what it says of stops alone, which are named here, does not count.

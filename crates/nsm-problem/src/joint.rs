@@ -1,5 +1,7 @@
 //! `[[joint]]`: what holds parts together, and what acts on the freedoms that it leaves.
 
+mod limits;
+
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
@@ -118,7 +120,7 @@ pub(crate) fn read_joints(
         read_gear(&tables[i], &name, &freedoms, mechanism)?;
     }
     for (table, own) in tables.iter().zip(&made) {
-        read_limits(table, &mut freedoms[own.clone()], mechanism)?;
+        limits::read_limits(table, &mut freedoms[own.clone()], mechanism)?;
     }
     let names: Vec<String> = freedoms.iter().map(|f| f.name.clone()).collect();
     for (table, own) in tables.iter().zip(made) {
@@ -364,35 +366,6 @@ fn counted(
     Err(reader.place_of(key).error(message))
 }
 
-/// `limits`: one pair for each freedom.
-fn read_limits(
-    reader: &Reader<'_>,
-    freedoms: &mut [Freedom],
-    mechanism: &mut Mechanism,
-) -> Result<(), ProblemError> {
-    let rows = if reader.is_matrix("limits") {
-        reader.matrix("limits")?
-    } else {
-        reader.numbers("limits")?.map(|pair| vec![pair])
-    };
-    let Some(rows) = rows else { return Ok(()) };
-    let place = reader.place_of("limits");
-    counted(reader, "limits", rows.len(), freedoms.len())?;
-    for (freedom, row) in freedoms.iter_mut().zip(rows) {
-        let Ok(bounds) = <[f64; 2]>::try_from(row.as_slice()) else {
-            return Err(place.error("expected a lower and an upper limit, as in `[-0.1, 2.0]`"));
-        };
-        if bounds[1] - bounds[0] < TAU {
-            freedom.near = Some(0.5 * (bounds[0] + bounds[1]));
-        }
-        let gauge = freedom.gauge(mechanism, true)?;
-        mechanism
-            .add_limits(freedom.joint, freedom.number, &gauge, bounds)
-            .map_err(|e| refused(&place, &e))?;
-    }
-    Ok(())
-}
-
 /// Springs, dampers, torques and motors on the freedoms of one joint.
 fn read_drives(
     reader: &Reader<'_>,
@@ -423,6 +396,7 @@ fn read_drives(
             added.map_err(|e| refused(&reader.place_of("damping"), &e))?;
         }
     }
+    limits::read_friction(reader, &all[own.clone()], mechanism)?;
     let torques: Vec<String> = if reader.is_text("torque") {
         reader.text("torque")?.map(str::to_owned).into_iter().collect()
     } else {

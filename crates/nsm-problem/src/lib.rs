@@ -413,9 +413,10 @@ where
     P: Probe<State = S>,
     L: Layout<S>,
 {
-    let (invariants, gaps) = (probe.invariants(), probe.gaps());
-    let account = Account::new(&run.questions, probe.time(&state), run.step, run.steps);
-    let mut recorder = Recorder::new(layout, &invariants, &gaps, run, account, watch);
+    let (invariants, gaps, rubbing) = (probe.invariants(), probe.gaps(), probe.rubbing());
+    let pace = (run.step, run.steps);
+    let account = Account::new(&run.questions, probe.time(&state), pace, rubbing.len());
+    let mut recorder = Recorder::new(layout, &invariants, (&gaps, &rubbing), run, account, watch);
     let unwritable = |e: std::io::Error, folder: &Path| {
         run.place.error(format!("cannot write to the output folder {}: {e}", folder.display()))
     };
@@ -444,7 +445,7 @@ where
         step: run.step,
         varied: run.varied.clone(),
         ledger,
-        answers: account.answers(&gaps),
+        answers: account.answers(&rubbing),
         reactions: if recording.reactions.is_empty() {
             Named::default()
         } else {

@@ -253,7 +253,7 @@ impl<'a, L> Recorder<'a, L> {
     pub(crate) fn new<S>(
         layout: &'a L,
         invariants: &[String],
-        gaps: &[String],
+        (gaps, rubbing): (&[String], &[String]),
         run: &Run,
         account: Account,
         watch: Watch<'a>,
@@ -284,7 +284,7 @@ impl<'a, L> Recorder<'a, L> {
         Self {
             layout,
             invariants: invariants.to_vec(),
-            contacts: gaps.to_vec(),
+            contacts: rubbing.to_vec(),
             sampling: run.sampling,
             steps: run.steps,
             step: run.step,

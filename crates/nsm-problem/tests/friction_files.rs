@@ -180,3 +180,42 @@ end = 0.1
     );
     assert_eq!(result, "went well: None");
 }
+
+#[test]
+fn a_box_that_lands_on_a_corner_is_of_second_order_where_it_sticks_and_where_its_slip_turns() {
+    let end = |friction: f64, step: f64| {
+        let text = format!(
+            r#"
+            gravity = [0, 0, -9.81]
+            restitution = 0
+            friction = {friction}
+            [[body]]
+            name = "box"
+            mass = 1
+            shape = {{ box = [0.4, 0.3, 0.2] }}
+            position = [0, 0, 1]
+            quaternion = [0.98, 0.03, 0.1, 0.14]
+            velocity = [1, 0.3, 0]
+            angular_velocity = [3, -2, 5]
+            [[plane]]
+            name = "floor"
+            normal = [0, 0, 1]
+            [[run]]
+            method = "svci"
+            step = {step}
+            end = 0.52
+            "#
+        );
+        let problem = Problem::parse(&text).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        result.end.coordinates.unwrap().q
+    };
+    for friction in [0.1, 0.25, 0.6] {
+        let ends = [0.002, 0.001, 0.0005].map(|step| end(friction, step));
+        let apart = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        };
+        let order = (apart(&ends[0], &ends[1]) / apart(&ends[1], &ends[2])).log2();
+        assert!((order - 2.0).abs() < 0.05, "friction {friction}: order {order}");
+    }
+}

@@ -321,3 +321,10 @@ fn a_walker_a_stop_and_an_arm_do_what_they_are_built_for() {
         judged(name);
     }
 }
+
+#[test]
+fn joints_rub_as_their_closed_forms_say() {
+    for name in ["bearing", "slide", "dry-hinge"] {
+        judged(&format!("../friction/{name}"));
+    }
+}

@@ -4,12 +4,13 @@ mod common;
 mod counting;
 
 use common::{Affine, Distance, Rod, auto, oscillator, pogo, spheres};
-use nsm_constraints::Rod as Bar;
-use nsm_constraints::Scalar;
 use nsm_constraints::multibody::{
     Beam, End, Inertia, JointKind, LineElement, Mechanism, Pose, SectionMass, SectionStiffness,
 };
-use nsm_model::{AutoKinetic, ContactLaw, KineticExpr, Mass, State, Stepper, System, Wound};
+use nsm_constraints::{FixedTangent, Rod as Bar, Scalar};
+use nsm_model::{
+    AutoKinetic, ContactLaw, DryFriction, KineticExpr, Mass, State, Stepper, System, Wound,
+};
 use nsm_vi::{
     Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
     Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Restitution, Svci,
@@ -224,6 +225,25 @@ fn varying_mass() {
         let stepper = Variational::new(0.01, quadrature).stepper(&system).unwrap();
         count("varying mass", &start, stepper, 50);
     }
+    // The same between stops, with friction in one of the joints; the first steps find room.
+    let system = System::with_variable_mass(AutoKinetic::new(Angles, 2).unwrap())
+        .unwrap()
+        .with_inequality("stop", auto(Affine(vec![1.0, -1.0], 0.2), &[0, 1]))
+        .unwrap()
+        .with_dry_friction(
+            "joint",
+            FixedTangent::new(&[0, 1], &[1.0, -1.0]).unwrap(),
+            DryFriction { bound: 0.1, load: None },
+        )
+        .unwrap();
+    let mut state = State::new(&system, &[0.3, -1.2], &[-1.0, 2.0]).unwrap();
+    let method =
+        Svci { restitution: Restitution::Uniform(0.5), ..Svci::new(0.01, Quadrature::Verlet) };
+    let mut stepper = method.stepper(&system).unwrap();
+    for _ in 0..70 {
+        stepper.step(&mut state).unwrap();
+    }
+    count("varying mass, stop and friction", &state, stepper, 200);
 }
 
 /// Beside the others in one test: allocations are counted for the whole process.

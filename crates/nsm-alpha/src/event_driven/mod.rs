@@ -80,6 +80,7 @@ impl EventDriven {
         start: &State,
     ) -> Result<EventDrivenStepper<'a>, AlphaError> {
         system.require_holonomic("alpha-event")?;
+        system.require_no_dry_friction("alpha-event")?;
         check_step(self.step)?;
         self.coefficients.check()?;
         self.newton.check()?;

@@ -104,6 +104,7 @@ impl Nsga {
         start: &State,
     ) -> Result<NsgaStepper<'a>, AlphaError> {
         system.require_holonomic("nsga")?;
+        system.require_no_dry_friction("nsga")?;
         check_step(self.step)?;
         self.coefficients.check()?;
         self.newton.check()?;

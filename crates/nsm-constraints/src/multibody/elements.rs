@@ -374,7 +374,11 @@ impl Mechanism {
     }
 }
 
-fn not_negative(name: &str, what: &'static str, value: f64) -> Result<(), MechanismError> {
+pub(super) fn not_negative(
+    name: &str,
+    what: &'static str,
+    value: f64,
+) -> Result<(), MechanismError> {
     if value >= 0.0 && value.is_finite() {
         return Ok(());
     }

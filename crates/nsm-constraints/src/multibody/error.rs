@@ -181,6 +181,16 @@ pub enum MechanismError {
         /// How many it has.
         freedoms: usize,
     },
+    /// Friction by the load of a joint that has no bearing or slide.
+    #[error(
+        "`{joint}` is {kind}: friction by the load is for revolute joints and slides, `dry_friction` gives any freedom a constant one"
+    )]
+    NoBearing {
+        /// Name of the joint.
+        joint: String,
+        /// Its kind.
+        kind: JointKind,
+    },
     /// A point of a particle that is not where the particle is.
     #[error(
         "`{name}` takes hold of the particle `{particle}` elsewhere than where it is: leave out its point"

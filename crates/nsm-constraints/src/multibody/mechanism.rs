@@ -49,6 +49,7 @@ pub struct Mechanism {
     /// Equalities besides those of nodes and joints, and inequalities.
     pub(super) couplings: Vec<PlacedCoupling>,
     pub(super) limits: Vec<NamedField>,
+    pub(super) frictions: Vec<super::dry::JointFriction>,
     /// Coordinates beside the nodes.
     pub(super) scalars: Vec<Scalar>,
     /// When it starts: motors have their rate then.

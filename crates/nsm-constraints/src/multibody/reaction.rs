@@ -68,7 +68,7 @@ impl Mechanism {
     }
 
     /// The rows that hold a joint together.
-    fn rows_of(&self, joint: JointId, all: usize) -> Vec<usize> {
+    pub(super) fn rows_of(&self, joint: JointId, all: usize) -> Vec<usize> {
         let before: usize = self.joints[..joint.0].iter().map(|j: &Joint| j.kind.rows()).sum();
         let first = self.first_joint_row() + before;
         let coupled = self.couplings.iter().enumerate();

@@ -13,10 +13,10 @@ const RANK: f64 = 1e-12;
 /// A full block on coordinates that need not be neighbours.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    members: Vec<usize>,
+    pub(super) members: Vec<usize>,
     /// Row by row.
-    mass: Vec<f64>,
-    inverse: Vec<f64>,
+    pub(super) mass: Vec<f64>,
+    pub(super) inverse: Vec<f64>,
 }
 
 impl Block {

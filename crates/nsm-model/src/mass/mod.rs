@@ -12,6 +12,7 @@
 
 mod band;
 mod block;
+mod placed;
 
 use nsm_constraints::{ConstraintError, Metric};
 use nsm_solvers::banded::ordering::components;
@@ -19,6 +20,8 @@ use nsm_solvers::banded::ordering::components;
 use crate::SystemError;
 use band::Band;
 use block::Block;
+
+pub use placed::PlacedMass;
 
 /// Largest component of which an inverse metric is formed: it is a full matrix.
 const LARGEST_INVERSE: usize = 1024;

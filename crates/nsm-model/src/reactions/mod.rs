@@ -50,6 +50,7 @@ impl<'a> Reactions<'a> {
     /// Another system, or a pattern too large.
     pub fn new(system: &'a System) -> Result<Self, SystemError> {
         system.require_constant_mass("the reactions of constraints")?;
+        system.require_no_dry_friction("the reactions of constraints")?;
         if system.switching().is_some_and(|s| !Switching::is_empty(s)) {
             system.require_no_switching("the reactions of constraints")?;
         }

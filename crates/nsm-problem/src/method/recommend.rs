@@ -28,12 +28,12 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             ("nsga", "constraints switch, and it finds the switches by itself")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if system.variable_mass().is_some() && !system.inequalities().is_empty() =>
+            if !system.dry().is_empty() =>
         {
-            ("alpha-event", "its mass depends on the configuration, and it stops at impacts")
+            ("svci", "there is dry friction on freedoms, and it holds it, sticking exactly")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if system.variable_mass().is_some() =>
+            if system.variable_mass().is_some() && system.inequalities().is_empty() =>
         {
             (
                 "vi",
@@ -106,7 +106,8 @@ mod tests {
             (system("nonholonomic = { edge = \"v_y - x*v_x\" }"), "vi"),
             (system("inequality = { wall = \"x\" }\nnonholonomic = { edge = \"v_y\" }"), "svci"),
             (varying(""), "vi"),
-            (varying("inequality = { wall = \"x\" }"), "alpha-event"),
+            (varying("inequality = { wall = \"x\" }"), "svci"),
+            (varying("inequality = { wall = \"x - sin(t)\" }"), "alpha-event"),
             (rolling.clone(), "vi"),
             (body.to_owned(), "lgvci"),
             (format!("{body}{joint}"), "null-space-reparametrised"),

@@ -3,6 +3,10 @@
 //! Every contact has three rows: the gradient of its gap and its tangential velocities, all projected onto the equalities
 //! ([`CotangentProjection`]), so that $W = J P J^\top$ with $P = M^{-1} - M^{-1}F(F^\top M^{-1} F)^{+} F^\top M^{-1}$. $W$ has a block for every pair of
 //! contacts that share a coordinate, through joints or not: its cost is linear in the contacts of a sparse system.
+//!
+//! Dry friction on a freedom, numbered after the contacts, is a contact whose normal row is none: its normal impulse is its bound whatever moves. It stands in $W$ as
+//! a diagonal entry of its own, as large as that of its rate, so that with $\mu = 1$ and the right-hand side $-B\,W_{NN}$ the law of Coulomb says
+//! $r_N = B$, $\lvert r_T\rvert \le B$.
 
 use nsm_constraints::{CotangentProjection, Metric, RowPattern};
 use nsm_model::System;
@@ -17,6 +21,7 @@ const NONE: usize = usize::MAX;
 pub struct FrictionRows {
     rows: PlacedRows,
     tangents: Vec<f64>,
+    rates: Vec<f64>,
     w: Delassus,
     /// Coordinate to slots: linked lists of (slot, next).
     heads: Vec<usize>,
@@ -68,12 +73,18 @@ impl FrictionRows {
     pub fn new(system: &System, metric: &Metric) -> Self {
         let (gaps, tangents) = (system.inequalities(), system.tangents());
         let (mut starts, mut columns) = (vec![0], Vec::new());
-        for i in 0..gaps.len() {
-            for row in [gaps.columns(i), tangents.columns(i, 0), tangents.columns(i, 1)] {
+        let mut add = |rows: [&[usize]; 3]| {
+            for row in rows {
                 columns.extend_from_slice(row);
                 starts.push(columns.len());
             }
+        };
+        for i in 0..gaps.len() {
+            add([gaps.columns(i), tangents.columns(i, 0), tangents.columns(i, 1)]);
         }
+        let rates = system.dry().rates();
+        (0..system.dry().len()).for_each(|k| add([&[], rates.columns(k, 0), &[]]));
+        let all = gaps.len() + system.dry().len();
         let pattern = RowPattern { starts: &starts, columns: &columns };
         let projection = (!system.equalities().is_empty())
             .then(|| CotangentProjection::new(metric, system.equalities(), pattern));
@@ -81,7 +92,7 @@ impl FrictionRows {
         let n = system.dimension();
         Self {
             rows: PlacedRows {
-                placed: Vec::with_capacity(gaps.len()),
+                placed: Vec::with_capacity(all),
                 values: vec![0.0; columns.len()],
                 starts,
                 columns,
@@ -89,16 +100,17 @@ impl FrictionRows {
                 projection,
             },
             tangents: vec![0.0; tangents.entries()],
+            rates: vec![0.0; rates.entries()],
             w: Delassus::default(),
             heads: vec![NONE; n],
             links: Vec::new(),
-            neighbours: Vec::with_capacity(gaps.len()),
-            stamp: vec![NONE; gaps.len()],
+            neighbours: Vec::with_capacity(all),
+            stamp: vec![NONE; all],
             weighted: [vec![0.0; n], vec![0.0; n], vec![0.0; n]],
         }
     }
 
-    /// Takes the rows of `contacts` (ascending) at a configuration; `g` and `f` are gradient values of the inequalities, current for
+    /// Takes the rows of `contacts` (ascending, dry friction last) at a configuration; `g` and `f` are gradient values of the inequalities, current for
     /// `contacts`, and of the equalities.
     ///
     /// # Errors
@@ -116,9 +128,16 @@ impl FrictionRows {
         rows.placed.clear();
         rows.placed.extend_from_slice(contacts);
         for &i in contacts {
-            tangents.coefficients(i, q, t, &mut self.tangents);
-            let normal = &g[gaps.span(i)];
-            let [first, second] = [0, 1].map(|k| &self.tangents[tangents.span(i, k)]);
+            let dry = i.checked_sub(gaps.len());
+            let (normal, first, second) = if let Some(k) = dry {
+                let rates = system.dry().rates();
+                rates.coefficients(k, q, t, &mut self.rates);
+                (&[][..], &self.rates[rates.span(k, 0)], &[][..])
+            } else {
+                tangents.coefficients(i, q, t, &mut self.tangents);
+                let [first, second] = [0, 1].map(|k| &self.tangents[tangents.span(i, k)]);
+                (&g[gaps.span(i)], first, second)
+            };
             for (row, source) in [normal, first, second].into_iter().enumerate() {
                 if source.iter().any(|x| !x.is_finite()) {
                     let what = if row == 0 { "the gradient" } else { "the tangential velocity" };
@@ -141,7 +160,7 @@ impl FrictionRows {
                 }
             }
         }
-        self.couple(metric);
+        self.couple(metric, gaps.len());
         Ok(())
     }
 
@@ -150,7 +169,17 @@ impl FrictionRows {
         &self.w
     }
 
-    /// Velocities $u = Jv$ of the placed contacts, three for each.
+    /// Velocities $u = Jv$ of the placed contacts, three for each, by rows as they were given: for velocities that are not tangent to the equalities
+    /// where the contacts were placed, such as those of a chord.
+    pub fn velocities_given(&self, v: &[f64], u: &mut Vec<f64>) {
+        u.clear();
+        u.extend(self.rows.all().map(|(slot, k)| {
+            let (columns, values) = self.rows.given(slot, k);
+            columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum::<f64>()
+        }));
+    }
+
+    /// The same for velocities that are tangent.
     pub fn velocities(&self, v: &[f64], u: &mut Vec<f64>) {
         u.clear();
         u.extend(self.rows.all().map(|(slot, k)| {
@@ -175,8 +204,8 @@ impl FrictionRows {
         }
     }
 
-    /// Forms $W$.
-    fn couple(&mut self, metric: &Metric) {
+    /// Forms $W$; numbers from `gaps` on are dry friction.
+    fn couple(&mut self, metric: &Metric, gaps: usize) {
         let Self { rows, w, heads, links, neighbours, stamp, weighted, .. } = self;
         links.clear();
         for (slot, k) in rows.all() {
@@ -217,6 +246,9 @@ impl FrictionRows {
                         let terms = columns.iter().zip(values);
                         block[3 * a + b] = terms.map(|(&c, x)| x * weighted[c]).sum();
                     }
+                }
+                if other == slot && rows.placed[slot] >= gaps {
+                    block[0] = block[4];
                 }
                 w.push(other, block);
             }

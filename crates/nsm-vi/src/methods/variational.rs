@@ -19,7 +19,6 @@
 use nsm_model::{Events, Splitting, State, StepError, StepReport, Stepper, System, SystemError};
 
 use crate::shared::kernel::Kernel;
-use crate::shared::varying::VaryingKernel;
 use crate::{Quadrature, Tolerances};
 
 /// Cosine of the angle by which a constraint turns at most in the pieces of a step: 18°. A chain of 100 short links gains four orders of
@@ -72,19 +71,12 @@ impl Variational {
             return Err(SystemError::Parameter { what: "the turn", must, value: self.turn });
         }
         let (quadrature, h, tolerances) = (self.quadrature, self.step, self.tolerances);
-        let halves = if let Some(mass) = system.variable_mass() {
-            let mut kernel = VaryingKernel::new(system, mass, quadrature, h, tolerances)?;
-            kernel.turn = self.turn;
-            Halves::Varying(Box::new(kernel))
-        } else {
-            let mut kernel = Kernel::for_equalities(system, quadrature, h, false, tolerances)?;
-            kernel.turn = self.turn;
-            Halves::Constant(Box::new(kernel))
-        };
+        let mut kernel = Kernel::for_equalities(system, quadrature, h, false, tolerances)?;
+        kernel.turn = self.turn;
         let (n, m) = (system.dimension(), system.equalities().len());
         Ok(VariationalStepper {
             system,
-            halves,
+            kernel,
             h: self.step,
             multipliers: vec![0.0; m],
             node: vec![0.0; n],
@@ -100,7 +92,7 @@ impl Variational {
 #[derive(Debug)]
 pub struct VariationalStepper<'a> {
     system: &'a System,
-    halves: Halves<'a>,
+    kernel: Kernel<'a>,
     h: f64,
     multipliers: Vec<f64>,
     node: Vec<f64>,
@@ -109,66 +101,6 @@ pub struct VariationalStepper<'a> {
     reaction: Vec<f64>,
     left: (Vec<f64>, Vec<f64>),
     events: Events,
-}
-
-/// The two halves of a step, by what the mass is.
-#[derive(Debug)]
-enum Halves<'a> {
-    Constant(Box<Kernel<'a>>),
-    Varying(Box<VaryingKernel<'a>>),
-}
-
-/// What a step leaves: impulses at its start, slopes, the new momentum, and the multipliers that made it tangent.
-struct Left<'s> {
-    nu: &'s [f64],
-    impulse: &'s [f64],
-    slopes: (&'s [f64], &'s [f64]),
-    p: &'s [f64],
-    xi: &'s [f64],
-}
-
-impl Halves<'_> {
-    fn left(&self) -> Left<'_> {
-        match self {
-            Self::Constant(kernel) => Left {
-                nu: &kernel.position.nu,
-                impulse: &kernel.position.impulse,
-                slopes: (&kernel.lagrangian.left, &kernel.lagrangian.right),
-                p: &kernel.p,
-                xi: kernel.tangent.equality_multipliers(),
-            },
-            Self::Varying(kernel) => Left {
-                nu: &kernel.nu,
-                impulse: &kernel.impulse,
-                slopes: (&kernel.left, &kernel.right),
-                p: &kernel.p,
-                xi: &kernel.held.multipliers,
-            },
-        }
-    }
-
-    /// Iterations of the position update and its residual.
-    fn advance(&mut self, phase: (&[f64], &[f64], f64), h: f64) -> Result<(usize, f64), StepError> {
-        match self {
-            Self::Constant(kernel) => {
-                let iterations = kernel.advance_position(phase, h, &[])?;
-                kernel.advance_momentum(phase, h, &[])?;
-                Ok((iterations, kernel.position.residual))
-            }
-            Self::Varying(kernel) => {
-                let iterations = kernel.advance_position(phase, h)?;
-                kernel.advance_momentum(phase, h)?;
-                Ok((iterations, kernel.residual))
-            }
-        }
-    }
-
-    fn commit(&mut self, state: &mut State) {
-        match self {
-            Self::Constant(kernel) => kernel.commit(state),
-            Self::Varying(kernel) => kernel.commit(state),
-        }
-    }
 }
 
 impl VariationalStepper<'_> {
@@ -188,17 +120,16 @@ impl VariationalStepper<'_> {
     /// the others, and have no multiplier. Which they are may change from step to step.
     pub fn redundant(&self) -> impl Iterator<Item = &str> {
         let rows = self.system.equalities();
-        let indices = match &self.halves {
-            Halves::Constant(kernel) => kernel.held.as_ref().map_or(&[][..], |h| h.redundant()),
-            Halves::Varying(kernel) => kernel.held.redundant(),
-        };
-        indices.iter().map(|&i| rows.name(i))
+        self.kernel.redundant().iter().map(|&i| rows.name(i))
     }
 
     /// Puts both sides of the node together where the step began.
     fn close_node(&mut self, state: &State) {
         let half = 0.5 * self.h;
-        let Left { nu, impulse, slopes, p: new, xi } = self.halves.left();
+        let kernel = &self.kernel;
+        let (nu, impulse) = (&kernel.position.nu, &kernel.position.impulse);
+        let slopes = (&kernel.lagrangian.left, &kernel.lagrangian.right);
+        let (new, xi) = (&kernel.p, kernel.equality_multipliers());
         if !(self.left.0 == state.q && self.left.1 == state.p) {
             // A fresh start: half of the node is all there is, and its other half is the same.
             self.xi.copy_from_slice(nu);
@@ -228,9 +159,11 @@ impl Stepper for VariationalStepper<'_> {
     fn step(&mut self, state: &mut State) -> Result<StepReport, StepError> {
         self.system.check_lengths(state)?;
         let phase = (&state.q[..], &state.p[..], state.t);
-        let (iterations, residual) = self.halves.advance(phase, self.h)?;
+        let iterations = self.kernel.advance_position(phase, self.h, &[])?;
+        self.kernel.advance_momentum(phase, self.h, &[])?;
+        let residual = self.kernel.position.residual;
         self.close_node(state);
-        self.halves.commit(state);
+        self.kernel.commit(state);
         self.left.0.copy_from_slice(&state.q);
         self.left.1.copy_from_slice(&state.p);
         Ok(StepReport { iterations, residual, ..StepReport::default() })

@@ -4,6 +4,9 @@
 //! $p_1 = p_0 + \text{constraint impulse} - \tfrac h2 (s_0 + s_1)$, which equals $D_2 L_d$ once the position
 //! update is solved, and does not divide differences of positions by $h$: momenta then stay exact to
 //! round-off however small the step.
+//!
+//! A mass that depends on the configuration changes the equations of both halves ([`VaryingKernel`]), and nothing of what is made of them:
+//! its results are left where those of a constant mass are.
 
 use nsm_model::{Clock, State, StepError, System, SystemError};
 
@@ -12,6 +15,7 @@ use crate::shared::held::Held;
 use crate::shared::lagrangian::DiscreteLagrangian;
 use crate::shared::position::PositionUpdate;
 use crate::shared::tangent::TangentProjection;
+use crate::shared::varying::VaryingKernel;
 use crate::{Quadrature, Tolerances, shared::tolerances::check_step};
 
 /// Workspace for steps of a system by a quadrature.
@@ -22,8 +26,10 @@ pub(crate) struct Kernel<'a> {
     pub(crate) gaps: Gaps<'a>,
     pub(crate) position: PositionUpdate<'a>,
     pub(crate) tangent: TangentProjection<'a>,
-    /// Present where there are equalities.
+    /// Present where there are equalities, with a constant mass.
     pub(crate) held: Option<Held<'a>>,
+    /// Present where the mass depends on the configuration.
+    varying: Option<Box<VaryingKernel<'a>>>,
     /// Whether coordinates without mass get their velocity from the equalities.
     singular: bool,
     /// The new momentum, and its velocity.
@@ -43,7 +49,21 @@ impl<'a> Kernel<'a> {
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
         check_system(system)?;
-        Self::for_equalities(system, quadrature, h, linearised, tolerances)
+        Self::of_any_mass(system, quadrature, h, linearised, tolerances)
+    }
+
+    /// The mass may depend on the configuration; every coordinate has one.
+    pub(crate) fn of_any_mass(
+        system: &'a System,
+        quadrature: Quadrature,
+        h: f64,
+        linearised: bool,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
+        if system.variable_mass().is_none() {
+            system.require_regular_mass()?;
+        }
+        Self::build(system, quadrature, h, linearised, tolerances)
     }
 
     /// Without contacts, coordinates without mass are allowed if there are equalities.
@@ -54,9 +74,28 @@ impl<'a> Kernel<'a> {
         linearised: bool,
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
+        system.require_no_dry_friction("a variational integrator without friction")?;
+        if system.variable_mass().is_none() && system.equalities().is_empty() {
+            system.require_regular_mass()?;
+        }
+        Self::build(system, quadrature, h, linearised, tolerances)
+    }
+
+    fn build(
+        system: &'a System,
+        quadrature: Quadrature,
+        h: f64,
+        linearised: bool,
+        tolerances: Tolerances,
+    ) -> Result<Self, SystemError> {
         check_step(h)?;
         tolerances.check()?;
-        check_constrained(system)?;
+        system.require_no_switching("a variational integrator")?;
+        let varying = match system.variable_mass() {
+            Some(mass) => Some(Box::new(VaryingKernel::new(system, mass, quadrature, tolerances)?)),
+            None => None,
+        };
+        let constrained = varying.is_none() && !system.equalities().is_empty();
         let lagrangian = DiscreteLagrangian::new(system, quadrature);
         Ok(Self {
             system,
@@ -64,8 +103,9 @@ impl<'a> Kernel<'a> {
             lagrangian,
             gaps: Gaps::new(system, linearised),
             tangent: TangentProjection::new(system)?,
-            held: if system.equalities().is_empty() { None } else { Some(Held::new(system)?) },
-            singular: !system.mass().massless().is_empty(),
+            held: if constrained { Some(Held::new(system)?) } else { None },
+            singular: varying.is_none() && !system.mass().massless().is_empty(),
+            varying,
             p: vec![0.0; system.dimension()],
             v: vec![0.0; system.dimension()],
             clock: Clock::new(h),
@@ -80,6 +120,17 @@ impl<'a> Kernel<'a> {
         h: f64,
         smooth: &[usize],
     ) -> Result<usize, StepError> {
+        if let Some(varying) = &mut self.varying {
+            let outcome = varying.advance_position((q, p, t), h, smooth);
+            let (update, lagrangian) = (&mut self.position, &mut self.lagrangian);
+            let outcome = outcome.and_then(|iterations| {
+                update.take((&varying.x, &varying.nu, &varying.impulse), smooth, varying.residual);
+                update.check_presses(t, iterations, smooth)?;
+                Ok(iterations)
+            });
+            lagrangian.left.copy_from_slice(&varying.left);
+            return outcome;
+        }
         let held = self.held.as_mut();
         self.position.solve(&mut self.lagrangian, held, &self.gaps, (q, p, t), h, smooth)
     }
@@ -92,6 +143,15 @@ impl<'a> Kernel<'a> {
         h: f64,
         touching: &[usize],
     ) -> Result<(), StepError> {
+        if let Some(varying) = &mut self.varying {
+            varying.turn = self.turn;
+            varying.advance_momentum((q, p, t), h, touching)?;
+            self.lagrangian.left.copy_from_slice(&varying.left);
+            self.lagrangian.right.copy_from_slice(&varying.right);
+            self.p.copy_from_slice(&varying.p);
+            self.v.copy_from_slice(&varying.held.velocity);
+            return Ok(());
+        }
         let x = &self.position.x;
         if !self.lagrangian.is_explicit() {
             self.lagrangian.slopes_left(q, x, t, h);
@@ -115,6 +175,50 @@ impl<'a> Kernel<'a> {
             _ => self.system.mass().solve(&self.p, &mut self.v),
         }
         self.system.check_motion(t, t + h, &self.position.x, &self.v)
+    }
+
+    /// Makes a momentum at a configuration tangent to the equalities and to `contacts`.
+    pub(crate) fn project(
+        &mut self,
+        (q, t): (&[f64], f64),
+        contacts: &[usize],
+        p: &mut [f64],
+    ) -> Result<(), StepError> {
+        match &mut self.varying {
+            Some(varying) => varying.project((q, t), contacts, p),
+            None => self.tangent.project(self.held.as_mut(), &self.gaps, (q, t), contacts, p),
+        }
+    }
+
+    /// Writes $v_h$ of the momentum $\bar p$ of the last position update, which began at `q`.
+    pub(crate) fn mean_velocity(
+        &mut self,
+        (q, t): (&[f64], f64),
+        momentum: &[f64],
+        v: &mut [f64],
+    ) -> Result<(), StepError> {
+        if let Some(varying) = &mut self.varying {
+            return varying.mean_velocity((q, t), momentum, v);
+        }
+        self.system.mass().solve(momentum, v);
+        Ok(())
+    }
+
+    /// Multipliers of the equalities in the last momentum update.
+    pub(crate) fn equality_multipliers(&self) -> &[f64] {
+        match &self.varying {
+            Some(varying) => &varying.held.multipliers[..self.system.equalities().len()],
+            None => self.tangent.equality_multipliers(),
+        }
+    }
+
+    /// Equalities that depend on others where the last step ended.
+    pub(crate) fn redundant(&self) -> &[usize] {
+        match (&self.varying, &self.held) {
+            (Some(varying), _) => varying.held.redundant(),
+            (None, Some(held)) => held.redundant(),
+            (None, None) => &[],
+        }
     }
 
     /// Constraint forces along gradients at the start meet a curved constraint twice, on the near side and on the far one, where a rod
@@ -166,6 +270,7 @@ pub(crate) fn check_system(system: &System) -> Result<(), SystemError> {
 /// The same, but equalities may hold coordinates that have no mass: whether they do is seen in the first step.
 pub(crate) fn check_constrained(system: &System) -> Result<(), SystemError> {
     system.require_constant_mass("a variational integrator")?;
+    system.require_no_dry_friction("a variational integrator without friction")?;
     system.require_no_switching("a variational integrator")?;
     if system.equalities().is_empty() { system.require_regular_mass() } else { Ok(()) }
 }

@@ -10,6 +10,7 @@
 //! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
 
 mod crowd;
+mod taken;
 mod verdict;
 
 use nsm_constraints::Rows;
@@ -101,7 +102,7 @@ impl<'a> PositionUpdate<'a> {
         // Room for what is solved densely; only many redundant constraints make it grow.
         let m = (equal + unequal).min(MANY);
         let inertia = Inertia::new(lagrangian)?;
-        let singular = !system.mass().massless().is_empty();
+        let singular = system.variable_mass().is_none() && !system.mass().massless().is_empty();
         let many = singular || pays(system, equal + unequal);
         Ok(Self {
             system,

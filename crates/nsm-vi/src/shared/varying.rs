@@ -9,15 +9,16 @@
 //! constant mass:
 //! $$ \bar p + \tfrac h2 s_0 = p_0 + F(q_0)\nu, \quad f(q_1) = 0, \qquad p_1 = p_0 + F(q_0)\nu - \tfrac h2(s_0 + s_1) + F(q_1)\xi, \quad
 //!    F^\top(q_1)\\,M(q_1)^{-1} p_1 + f_t = 0 . $$
+//! Contacts $\mathbb S$ that are held press like equalities, by $G_{\mathbb S}(q_0)\lambda$ for $g_{\mathbb S}(q_1) = 0$, and the last momentum may be made tangent to them.
 //! A kinetic energy by formula is a full matrix in a few coordinates: everything here is dense.
 
-use nsm_model::{Clock, State, StepError, System, SystemError, VariableMass};
+use nsm_constraints::Rows;
+use nsm_model::{Mass, StepError, System, SystemError, VariableMass};
 use nsm_solvers::LinearError;
-use nsm_solvers::small::{self, cholesky, lu, norm_inf};
+use nsm_solvers::small::{self, lu, norm_inf};
 
 use crate::shared::loads::Loads;
 use crate::shared::position::{all_finite, largest};
-use crate::shared::tolerances::check_step;
 use crate::{Quadrature, Tolerances};
 
 mod rows;
@@ -32,16 +33,19 @@ pub(crate) struct VaryingKernel<'a> {
     tolerances: Tolerances,
     loads: Loads<'a>,
     pub(crate) held: Held<'a>,
-    /// Equalities where the step began, and which of them were held.
-    start: Vec<f64>,
+    /// Rows where the step began: those that press, which of them are independent, and their gradients, equalities before gaps.
+    rows: usize,
     kept: Vec<usize>,
-    /// Trial end of the step, its multipliers and their impulse.
+    start: Vec<f64>,
+    gap_start: Vec<f64>,
+    /// Trial end of the step, the multipliers of what presses and their impulse.
     pub(crate) x: Vec<f64>,
     pub(crate) nu: Vec<f64>,
     pub(crate) impulse: Vec<f64>,
     pub(crate) residual: f64,
     f: Vec<f64>,
     gradients: Vec<f64>,
+    gap_gradients: Vec<f64>,
     middle: Vec<f64>,
     velocity: Vec<f64>,
     /// $s_0$ and $s_1$.
@@ -56,7 +60,8 @@ pub(crate) struct VaryingKernel<'a> {
     pivots: Vec<usize>,
     step: Vec<f64>,
     scratch: Vec<f64>,
-    pub(crate) clock: Clock,
+    /// The mass of $\bar p$ as a function of $v_h$.
+    mean: Mass,
     pub(crate) turn: f64,
 }
 
@@ -71,14 +76,11 @@ impl<'a> VaryingKernel<'a> {
         system: &'a System,
         mass: &'a dyn VariableMass,
         quadrature: Quadrature,
-        h: f64,
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
-        check_step(h)?;
-        tolerances.check()?;
-        system.require_no_switching("a variational integrator")?;
-        let (n, rows) = (system.dimension(), system.equalities());
-        let (m, all) = (rows.len(), n + rows.len());
+        let (n, rows, gaps) = (system.dimension(), system.equalities(), system.inequalities());
+        let m = rows.len() + gaps.len();
+        let all = n + m;
         let loads = Loads::new(system);
         let pattern = loads.stiffness_pattern();
         Ok(Self {
@@ -86,15 +88,18 @@ impl<'a> VaryingKernel<'a> {
             mass,
             quadrature,
             tolerances,
-            held: Held::new(system, mass),
-            start: vec![0.0; rows.entries()],
+            held: Held::new(system)?,
+            rows: 0,
             kept: Vec::with_capacity(m),
+            start: vec![0.0; rows.entries()],
+            gap_start: vec![0.0; gaps.entries()],
             x: vec![0.0; n],
             nu: vec![0.0; m],
             impulse: vec![0.0; n],
             residual: 0.0,
             f: vec![0.0; m],
             gradients: vec![0.0; rows.entries()],
+            gap_gradients: vec![0.0; gaps.entries()],
             middle: vec![0.0; n],
             velocity: vec![0.0; n],
             left: vec![0.0; n],
@@ -107,42 +112,50 @@ impl<'a> VaryingKernel<'a> {
             pivots: vec![0; all],
             step: vec![0.0; all],
             scratch: vec![0.0; n],
+            mean: Mass::full_block(n),
             loads,
-            clock: Clock::new(h),
             turn: 0.0,
         })
     }
 
-    /// Solves for the new position `x`; returns the iterations.
+    /// Solves for the new position `x` with `contacts` closed there on both sides; returns the iterations.
     pub(crate) fn advance_position(
         &mut self,
         (q, p, t): (&[f64], &[f64], f64),
         h: f64,
+        contacts: &[usize],
     ) -> Result<usize, StepError> {
-        self.held.place(q, t)?;
+        self.held.place(q, t, contacts)?;
         self.start.copy_from_slice(&self.held.gradients);
+        self.gap_start.copy_from_slice(&self.held.gap_gradients);
+        self.rows = self.held.len();
         self.kept.clear();
         self.kept.extend_from_slice(self.held.independent());
-        self.held.velocity_of(p, &mut self.scratch);
+        self.held.mass().solve(p, &mut self.scratch);
         for ((x, q), v) in self.x.iter_mut().zip(q).zip(&self.scratch) {
             *x = q + h * v;
         }
         self.nu.fill(0.0);
         // A system at rest in the origin is measured by how far it moves.
-        let mut size = norm_inf(q).max(h * norm_inf(&self.scratch)).max(f64::MIN_POSITIVE);
+        let mut size = norm_inf(q).max(h.abs() * norm_inf(&self.scratch)).max(f64::MIN_POSITIVE);
         let mut course = self.tolerances.full();
         for iteration in 1..=self.tolerances.iterations {
             let scale = size.max(norm_inf(&self.x));
-            self.system.equalities().values_over(q, &self.x, t + h, &mut self.f);
+            self.values(q, t + h, contacts);
             if course.ends(scale) {
                 self.residual = course.last() / scale;
-                self.check_held(t, iteration - 1, scale)?;
+                self.check_held(t, iteration - 1, scale, contacts)?;
                 self.impulse.fill(0.0);
-                let rows = self.system.equalities();
-                rows.add_transposed(&self.start, &self.nu, 1.0, &mut self.impulse);
+                let mut impulse = std::mem::take(&mut self.impulse);
+                for k in 0..self.rows {
+                    let (rows, i, gradients) = self.row(k, contacts, false);
+                    rows.add_row(i, gradients, self.nu[k], &mut impulse);
+                }
+                self.impulse = impulse;
                 return self.check_finite(t).map(|()| iteration - 1);
             }
-            self.newton_step((q, p, t), h).map_err(|error| self.failure(t, &error))?;
+            self.newton_step((q, p, t), h, contacts)
+                .map_err(|error| self.failure(t, &error, contacts))?;
             let n = self.x.len();
             course.stepped(norm_inf(&self.step[..n]));
             for (x, d) in self.x.iter_mut().zip(&self.step) {
@@ -158,9 +171,10 @@ impl<'a> VaryingKernel<'a> {
                 self.check_finite(t)?;
             }
         }
-        let (i, worst) = largest(&self.f);
+        let (k, worst) = largest(&self.f[..self.rows]);
         let culprit = if worst > 0.0 {
-            self.system.equalities().name(i)
+            let (rows, i, _) = self.row(k, contacts, false);
+            rows.name(i)
         } else {
             &self.system.names()[largest(&self.step[..self.x.len()]).0]
         };
@@ -173,9 +187,35 @@ impl<'a> VaryingKernel<'a> {
         })
     }
 
+    /// Row `k` of those that press, where it began or at the trial end.
+    fn row(&self, k: usize, contacts: &[usize], trial: bool) -> (&'a Rows, usize, &[f64]) {
+        let equal = self.system.equalities().len();
+        if k < equal {
+            let gradients = if trial { &self.gradients } else { &self.start };
+            return (self.system.equalities(), k, gradients);
+        }
+        let gradients = if trial { &self.gap_gradients } else { &self.gap_start };
+        (self.system.inequalities(), contacts[k - equal], gradients)
+    }
+
+    /// Evaluates what presses at the trial end.
+    fn values(&mut self, q: &[f64], t: f64, contacts: &[usize]) {
+        let (rows, gaps) = (self.system.equalities(), self.system.inequalities());
+        let (equal, unequal) = self.f.split_at_mut(rows.len());
+        rows.values_over(q, &self.x, t, equal);
+        for (f, &i) in unequal.iter_mut().zip(contacts) {
+            *f = gaps.value(i, &self.x, t);
+        }
+    }
+
     /// Writes Newton's step of $x$ and the new multipliers of the rows that are held.
-    fn newton_step(&mut self, (q, p, t): (&[f64], &[f64], f64), h: f64) -> Result<(), LinearError> {
-        let (n, rows) = (self.x.len(), self.system.equalities());
+    fn newton_step(
+        &mut self,
+        (q, p, t): (&[f64], &[f64], f64),
+        h: f64,
+        contacts: &[usize],
+    ) -> Result<(), LinearError> {
+        let (n, rows, gaps) = (self.x.len(), self.system.equalities(), self.system.inequalities());
         let all = n + self.kept.len();
         self.trial(q, t, h);
         let (step, momentum) = (&mut self.step[..all], &mut self.scratch);
@@ -223,17 +263,22 @@ impl<'a> VaryingKernel<'a> {
             let (row, block) = (&mut self.gradients[rows.span(i)], &mut self.block[..k * k]);
             rows::slope_over(rows.field(i), (q, &self.x), t + h, row, block);
         }
-        for (k, &i) in self.kept.iter().enumerate() {
-            for (&c, (a, b)) in rows
-                .columns(i)
-                .iter()
-                .zip(self.start[rows.span(i)].iter().zip(&self.gradients[rows.span(i)]))
-            {
-                self.matrix[c * all + n + k] = -a;
-                self.matrix[(n + k) * all + c] = *b;
-            }
-            step[n + k] = -self.f[i];
+        for &i in contacts {
+            gaps.field(i).gradient(&self.x, t + h, &mut self.gap_gradients[gaps.span(i)]);
         }
+        for k in 0..self.kept.len() {
+            let mut matrix = std::mem::take(&mut self.matrix);
+            let (rows, i, start) = self.row(self.kept[k], contacts, false);
+            let (_, _, end) = self.row(self.kept[k], contacts, true);
+            let entries = start[rows.span(i)].iter().zip(&end[rows.span(i)]);
+            for (&c, (a, b)) in rows.columns(i).iter().zip(entries) {
+                matrix[c * all + n + k] = -a;
+                matrix[(n + k) * all + c] = *b;
+            }
+            self.matrix = matrix;
+            self.step[n + k] = -self.f[self.kept[k]];
+        }
+        let step = &mut self.step[..all];
         let (matrix, pivots) = (&mut self.matrix[..all * all], &mut self.pivots[..all]);
         lu::factor(all, matrix, pivots, small::tolerance(all))?;
         lu::solve(all, matrix, pivots, step)
@@ -257,12 +302,13 @@ impl<'a> VaryingKernel<'a> {
         );
     }
 
-    /// Forms the new momentum after the position, tangent to the equalities, and its velocity; the motion that it ends
+    /// Forms the new momentum after the position, tangent to the equalities and to `touching`, and its velocity; the motion that it ends
     /// with must be finite.
     pub(crate) fn advance_momentum(
         &mut self,
         (q, p, t): (&[f64], &[f64], f64),
         h: f64,
+        touching: &[usize],
     ) -> Result<(), StepError> {
         self.trial(q, t, h);
         match self.quadrature {
@@ -278,7 +324,7 @@ impl<'a> VaryingKernel<'a> {
         {
             *new = p + impulse - 0.5 * h * (a + b);
         }
-        self.held.place(&self.x, t + h)?;
+        self.held.place(&self.x, t + h, touching)?;
         self.held.project(t + h, &mut self.p)?;
         self.check_turn(t)?;
         self.system.check_motion(t, t + h, &self.x, &self.held.velocity)
@@ -303,19 +349,60 @@ impl<'a> VaryingKernel<'a> {
         Ok(())
     }
 
-    /// Writes the end of a step of full length into the state.
-    pub(crate) fn commit(&mut self, state: &mut State) {
-        state.q.copy_from_slice(&self.x);
-        state.p.copy_from_slice(&self.p);
-        state.v.copy_from_slice(&self.held.velocity);
-        state.t = self.clock.tick(state.t);
+    /// Makes a momentum at a configuration tangent to the equalities and to `contacts`.
+    pub(crate) fn project(
+        &mut self,
+        (q, t): (&[f64], f64),
+        contacts: &[usize],
+        p: &mut [f64],
+    ) -> Result<(), StepError> {
+        self.held.place(q, t, contacts)?;
+        self.held.project(t, p)
     }
 
-    /// No step ends off its equalities, those among them that depend on others.
-    fn check_held(&self, t: f64, iterations: usize, scale: f64) -> Result<(), StepError> {
-        let rows = self.system.equalities();
-        for (i, f) in self.f.iter().enumerate() {
-            let slope: f64 = self.start[rows.span(i)].iter().map(|g| g.abs()).sum();
+    /// Writes the $v_h$ of a $\bar p$ over the last step, which began at `q`: by the mass, not by the difference of positions.
+    pub(crate) fn mean_velocity(
+        &mut self,
+        (q, t): (&[f64], f64),
+        momentum: &[f64],
+        v: &mut [f64],
+    ) -> Result<(), StepError> {
+        let n = self.x.len();
+        let block = &mut self.block[..n * n];
+        match self.quadrature {
+            Quadrature::Midpoint => {
+                for (m, (a, b)) in self.middle.iter_mut().zip(q.iter().zip(&self.x)) {
+                    *m = 0.5 * (a + b);
+                }
+                self.mass.matrix(&self.middle, block);
+            }
+            Quadrature::Verlet => {
+                let other = &mut self.matrix[..n * n];
+                self.mass.matrix(q, block);
+                self.mass.matrix(&self.x, other);
+                block.iter_mut().zip(other).for_each(|(a, b)| *a = 0.5 * (*a + *b));
+            }
+        }
+        self.mean.renew(block).map_err(|pivot| StepError::Singular {
+            t,
+            what: "the mass, by the kinetic energy,",
+            culprit: self.system.names()[pivot].clone(),
+        })?;
+        self.mean.solve(momentum, v);
+        Ok(())
+    }
+
+    /// No step ends off what it holds, the rows among them that depend on others.
+    fn check_held(
+        &self,
+        t: f64,
+        iterations: usize,
+        scale: f64,
+        contacts: &[usize],
+    ) -> Result<(), StepError> {
+        for (k, f) in self.f[..self.rows].iter().enumerate() {
+            let (rows, i, gradients) = self.row(k, contacts, false);
+            let slope: f64 = gradients[rows.span(i)].iter().map(|g| g.abs()).sum();
             let residual = f.abs() / (slope * scale).max(f64::MIN_POSITIVE);
             if residual > crate::shared::position::HELD {
                 let culprit = rows.name(i).to_owned();
@@ -334,11 +421,13 @@ impl<'a> VaryingKernel<'a> {
         Err(StepError::NotFinite { t, what: "position", culprit: self.system.names()[i].clone() })
     }
 
-    fn failure(&self, t: f64, error: &LinearError) -> StepError {
+    fn failure(&self, t: f64, error: &LinearError, contacts: &[usize]) -> StepError {
         let names = self.system.names();
         if let LinearError::Singular { pivot, .. } = *error {
-            let row =
-                |k: usize| self.kept.get(k).map(|&i| self.system.equalities().names()[i].clone());
+            let row = |k: usize| {
+                let (rows, i, _) = self.row(*self.kept.get(k)?, contacts, false);
+                Some(rows.name(i).to_owned())
+            };
             let culprit = names.get(pivot).cloned().or_else(|| row(pivot - names.len()));
             let what = "the matrix of the position update";
             return StepError::Singular { t, what, culprit: culprit.unwrap_or_default() };
@@ -365,25 +454,4 @@ fn add_block(n: usize, all: usize, weight: f64, block: &[f64], matrix: &mut [f64
     for (row, entries) in matrix.chunks_exact_mut(all).zip(block.chunks_exact(n)).take(n) {
         small::axpy(weight, entries, &mut row[..n]);
     }
-}
-
-/// Factorises the mass at a place; refuses one that is not positive definite by a coordinate without inertia.
-fn factorise(
-    system: &System,
-    mass: &dyn VariableMass,
-    (q, t): (&[f64], f64),
-    out: &mut [f64],
-) -> Result<(), StepError> {
-    let n = system.dimension();
-    mass.matrix(q, out);
-    let tolerance = small::tolerance(n);
-    cholesky::factor(n, out, tolerance).map_err(|error| {
-        let i = match error {
-            LinearError::Singular { pivot, .. }
-            | LinearError::NotPositiveDefinite { pivot, .. } => pivot,
-            _ => 0,
-        };
-        let culprit = system.names().get(i).cloned().unwrap_or_default();
-        StepError::Singular { t, what: "the mass, by the kinetic energy,", culprit }
-    })
 }

@@ -354,19 +354,11 @@ impl Writer<'_> {
             let _ = writeln!(out, "limits = {}", list(&[lower - start, upper - start]));
             let _ = writeln!(out, "restitution = 0.0");
         }
-        if joint.damping != 0.0 && kind != "fixed" {
-            let each = if kind == "planar" {
-                list(&[joint.damping; 3])
-            } else {
-                format!("{:?}", joint.damping)
-            };
-            let _ = writeln!(out, "damping = {each}");
-        }
-        if joint.friction != 0.0 {
-            self.notes.push(format!(
-                "joint `{name}`: friction in joints is left out ({})",
-                joint.friction
-            ));
+        for (key, value) in [("damping", joint.damping), ("dry_friction", joint.friction)] {
+            if value != 0.0 && kind != "fixed" {
+                let each = if kind == "planar" { list(&[value; 3]) } else { format!("{value:?}") };
+                let _ = writeln!(out, "{key} = {each}");
+            }
         }
         for (what, value) in ["effort", "velocity"].iter().zip(joint.strength) {
             if let Some(value) = value {

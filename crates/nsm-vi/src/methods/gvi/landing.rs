@@ -88,9 +88,10 @@ impl<'a> Landing<'a> {
     ) -> Result<StepReport, StepError> {
         let (system, t) = (self.flow.system, state.t);
         events.clear();
-        self.here.place_gaps(system, &state.q, &state.p, t)?;
+        self.here.place_gaps(&mut self.flow.mass, &state.q, &state.p, t)?;
         self.flow.slope_at(&self.here, h, &mut self.slope);
-        self.thresholds.begin(system, &self.here, &self.slope, h);
+        let mass = self.flow.mass.at(&self.here.q, t)?;
+        self.thresholds.begin(mass, &self.here, &self.slope, h);
         self.seen.fill(false);
         self.looked_at.clear();
         self.flow.iterations = 0;
@@ -149,8 +150,7 @@ impl<'a> Landing<'a> {
         let from = (&self.here.q[..], &self.p[..], t);
         self.flow.impulse.fill(0.0);
         self.flow.base(from, h, &self.held, Hold::OneSided, &self.thresholds)?;
-        let (x, p) = self.flow.end();
-        self.there.place_gaps(self.flow.system, x, p, t + h)
+        self.flow.end_with_gaps(&mut self.there, t + h)
     }
 
     /// Gradient, rate and thresholds of a row at the start of the step.
@@ -158,7 +158,8 @@ impl<'a> Landing<'a> {
         if !std::mem::replace(&mut self.seen[i], true) {
             self.looked_at.push(i);
             self.here.look_at(self.flow.system, i)?;
-            self.thresholds.renew_row(self.flow.system, &self.here, i);
+            let mass = self.flow.mass.at(&self.here.q, self.here.t)?;
+            self.thresholds.renew_row(self.flow.system, mass, &self.here, i);
         }
         Ok(())
     }

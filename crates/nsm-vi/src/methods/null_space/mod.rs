@@ -101,6 +101,7 @@ impl NullSpace {
         system.require_constant_mass("a variational integrator")?;
         system.require_no_switching("a variational integrator")?;
         system.require_holonomic("null space")?;
+        system.require_no_dry_friction("null space")?;
         if system.equalities().is_rheonomic() {
             let why = "a constraint depends on time; the multiplier scheme takes it".to_owned();
             return Err(SystemError::DoesNotFit { method: "null space", why });

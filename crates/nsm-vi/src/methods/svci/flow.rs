@@ -9,8 +9,8 @@
 //! Held on both sides ($g_S(x) = 0$, $G_S^\top v = 0$) the map is RATTLE and has a numerical Hamiltonian, so that fractions of a step can be
 //! composed of it ([`outer_share`]), of any sign.
 
-use nsm_model::{StepError, System, SystemError};
-use nsm_reflect::{LeastImpulses, Metric};
+use nsm_model::{PlacedMass, StepError, System, SystemError};
+use nsm_reflect::LeastImpulses;
 use nsm_solvers::small::norm_inf;
 
 use super::fraction::outer_share;
@@ -31,7 +31,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) system: &'a System,
     pub(crate) kernel: Kernel<'a>,
     pub(crate) least: LeastImpulses,
-    pub(crate) metric: Metric,
+    pub(crate) mass: PlacedMass<'a>,
     h: f64,
     /// Whether fractions of a step are composed; plain otherwise.
     composed: bool,
@@ -64,14 +64,14 @@ impl<'a> Flow<'a> {
         composed: bool,
         tolerances: Tolerances,
     ) -> Result<Self, SystemError> {
-        let kernel = Kernel::new(system, quadrature, h, false, tolerances)?;
-        let metric = system.mass().inverse_metric()?;
+        let kernel = Kernel::of_any_mass(system, quadrature, h, false, tolerances)?;
+        let mass = PlacedMass::new(system)?;
         let (n, m) = (system.dimension(), system.inequalities().len());
         Ok(Self {
             system,
             kernel,
-            least: LeastImpulses::new(system, &metric),
-            metric,
+            least: LeastImpulses::new(system, mass.metric()),
+            mass,
             h,
             composed,
             active: Vec::with_capacity(m),
@@ -97,15 +97,25 @@ impl<'a> Flow<'a> {
         self.friction.as_ref().is_some_and(|friction| friction.rubs(contacts))
     }
 
-    /// The position and momentum that the last piece led to.
-    pub(crate) fn end(&self) -> (&[f64], &[f64]) {
-        (&self.kernel.position.x, &self.kernel.p)
+    /// Whether there is dry friction on freedoms.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.friction.as_ref().is_some_and(Friction::is_dry)
+    }
+
+    /// Puts a point where the last piece led to, with all that contacts need there.
+    pub(crate) fn end_at(&mut self, point: &mut Point, t: f64) -> Result<(), StepError> {
+        point.place(&mut self.mass, &self.kernel.position.x, &self.kernel.p, t)
+    }
+
+    /// The same with gaps alone.
+    pub(crate) fn end_with_gaps(&mut self, point: &mut Point, t: f64) -> Result<(), StepError> {
+        point.place_gaps(&mut self.mass, &self.kernel.position.x, &self.kernel.p, t)
     }
 
     /// Writes $s = \nabla V - f$ where a step of size `h` begins.
     pub(crate) fn slope_at(&mut self, at: &Point, h: f64, slope: &mut [f64]) {
         let lagrangian = &mut self.kernel.lagrangian;
-        if lagrangian.is_explicit() {
+        if lagrangian.is_explicit() && !self.mass.varies() {
             lagrangian.slope_at_start(&at.q, at.t, h);
             slope.copy_from_slice(&lagrangian.left);
         } else {
@@ -160,15 +170,15 @@ impl<'a> Flow<'a> {
     ) -> Result<(), StepError> {
         self.kernel.position.hold = hold;
         self.active.clear();
-        if held.is_empty() {
+        if held.is_empty() && !self.is_dry() {
             self.iterations += self.kernel.advance_position(from, tau, &[])?;
             return self.kernel.advance_momentum(from, tau, &[]);
         }
-        if self.rubs(held)
+        if (self.is_dry() || self.rubs(held))
             && let Some(mut friction) = self.friction.take()
         {
-            let Self { kernel, active, .. } = self;
-            let outcome = friction.advance(kernel, from, tau, held, thresholds, active);
+            let Self { kernel, mass, active, .. } = self;
+            let outcome = friction.advance((kernel, mass), from, tau, held, thresholds, active);
             for &i in held {
                 self.impulse[i] = friction.booked[i].normal;
             }
@@ -220,7 +230,7 @@ impl<'a> Flow<'a> {
             self.kernel.gaps.gradient(i, q, t, &mut self.g);
         }
         self.system.equalities().gradients(q, t, &mut self.f);
-        self.place(held, t)?;
+        self.place(held, (q, t))?;
         self.r.clear();
         self.r.resize(held.len(), 0.0);
         self.b.resize(held.len(), 0.0);
@@ -248,7 +258,7 @@ impl<'a> Flow<'a> {
             }
             self.subtract_effect(held.len());
             let (slots, b) = (&self.slots, &self.b);
-            if let Err(error) = self.least.solve(&self.metric, slots, b, &mut self.lambda) {
+            if let Err(error) = self.least.solve(self.mass.metric(), slots, b, &mut self.lambda) {
                 outcome = Err(StepError::Method { t, source: Box::new(error) });
                 break;
             }
@@ -328,7 +338,7 @@ impl<'a> Flow<'a> {
         self.closed.clear();
         let impulse = std::mem::take(&mut self.v);
         let mut velocity = std::mem::take(&mut self.q);
-        self.system.mass().solve(&impulse, &mut velocity);
+        self.mass.last().solve(&impulse, &mut velocity);
         (self.v, self.q) = (velocity, impulse);
     }
 
@@ -354,8 +364,11 @@ impl<'a> Flow<'a> {
         }
         self.system.equalities().gradients(x, t, &mut self.f);
         let closed = std::mem::take(&mut self.closed);
-        let outcome = self.place(&closed, t).and_then(|()| self.open(&closed, t));
-        self.system.mass().solve(&self.kernel.p, &mut self.v);
+        let x = std::mem::take(&mut self.kernel.position.x);
+        let placed = self.place(&closed, (&x, t));
+        self.kernel.position.x = x;
+        let outcome = placed.and_then(|()| self.open(&closed, t));
+        self.mass.last().solve(&self.kernel.p, &mut self.v);
         for &i in &closed {
             if rows.row_dot(i, &self.g, &self.v) <= thresholds.rate[i] {
                 self.active.push(i);
@@ -367,13 +380,13 @@ impl<'a> Flow<'a> {
 
     fn open(&mut self, closed: &[usize], t: f64) -> Result<(), StepError> {
         let m = closed.len();
-        self.system.mass().solve(&self.kernel.p, &mut self.v);
+        self.mass.last().solve(&self.kernel.p, &mut self.v);
         self.b.clear();
         self.b.extend((0..m).map(|k| self.least.rate(k, &self.v)));
         self.lambda.resize(m, 0.0);
         let (slots, b) = (&self.slots, &self.b);
         self.least
-            .solve(&self.metric, slots, b, &mut self.lambda[..m])
+            .solve(self.mass.metric(), slots, b, &mut self.lambda[..m])
             .map_err(|error| StepError::Method { t, source: Box::new(error) })?;
         for (k, &i) in closed.iter().enumerate() {
             if self.lambda[k] != 0.0 {
@@ -384,11 +397,13 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    fn place(&mut self, contacts: &[usize], t: f64) -> Result<(), StepError> {
+    /// Takes the rows of contacts at a configuration, which the mass is placed at from then on.
+    fn place(&mut self, contacts: &[usize], (q, t): (&[f64], f64)) -> Result<(), StepError> {
         self.slots.clear();
         self.slots.extend(0..contacts.len());
+        let (_, metric) = self.mass.with_metric(q, t)?;
         self.least
-            .place(self.system, &self.metric, (&self.g, &self.f), contacts)
+            .place(self.system, metric, (&self.g, &self.f), contacts)
             .map_err(|error| StepError::Method { t, source: Box::new(error) })
     }
 }

@@ -3,20 +3,29 @@
 //! Stage 1, from $(q, v)$ with the forces of the start and impulses $r$ of the contacts (normal and tangents at $q$):
 //! $$ v\' = v + M^{-1}\bigl(\tfrac\tau2 f(q) + F\nu + J(q)^\top r\bigr), \qquad x = q + \tau v\', \qquad
 //!    u = \bigl(g(x)/\tau,\\; J_T(q)\\,v\'\bigr) \text{ and } r \text{ by Coulomb\'s law}, \qquad f(x) = 0 , $$
+//! $J_T v'$ being the displacement of the material points over $\tau$: $v'$ leads from one configuration to another and is tangent to the equalities at neither, so that
+//! rows projected onto them would measure another slip, off by $O(\tau)$, and a corner that sticks would creep at first order. It is
 //! solved by rounds: fly with the impulses so far, then find those that the end asks for, with $W = J P J^\top$ of the start.
 //! Stage 2, at $x$ with the forces there: the law holds for the **total** $R = r\' + r_2$, $r\'$ being $r$ carried to the frames at $x$ as
 //! vectors of the world,
 //! $$ \text{FC3D}\bigl(W(x),\\; J(x)\\,v_1|_{r_2 = 0} - W(x)\\,r\'\bigr) \to R . $$
+//! Slip that turns within the piece has its friction against the slip in the middle, $J_T v'$, not at the end (`friction/turn.rs`).
 //! With the law on $r_2$ alone a landing would be two partial impacts with friction, split where the surface happens to lie in the step, and
 //! would not converge. For flat contacts the step is one plastic impact at fixed $W$ and cannot gain energy.
 //!
+//! Dry friction on freedoms stands after the contacts in both stages, with bounds for normal impulses (`dry.rs`).
+//!
 //! Work of a contact: $r \cdot (u_{\text{before}} + u_{\text{after}})/2$ for each stage, before the forces: the work of sliding is exact.
 
-use nsm_model::{ContactImpulse, ContactLaw, StepError, System};
+mod solve;
+mod turn;
+
+use nsm_model::{ContactImpulse, ContactLaw, PlacedMass, StepError, System};
 use nsm_reflect::{FrictionImpact, FrictionRows, Metric, ReflectError};
-use nsm_solvers::friction::{FrictionError, FrictionOptions, FrictionProblem, FrictionSolver};
+use nsm_solvers::friction::{FrictionProblem, FrictionSolver};
 use nsm_solvers::small::norm_inf;
 
+use super::dry::{self, Dry};
 use super::thresholds::Thresholds;
 use crate::shared::kernel::Kernel;
 
@@ -30,10 +39,9 @@ const STICKS: f64 = 1e3;
 /// Friction at the contacts of a system, with all workspace.
 #[derive(Debug)]
 pub(crate) struct Friction {
-    /// $\mu$ of every contact, and its law.
+    /// $\mu$ of every contact, one for dry friction, and the laws of contacts.
     coefficient: Vec<f64>,
     pub(crate) laws: Vec<ContactLaw>,
-    metric: Metric,
     pub(crate) rows: FrictionRows,
     pub(crate) impact: FrictionImpact,
     /// What every contact that was held did over the last piece.
@@ -48,6 +56,11 @@ pub(crate) struct Friction {
     r: Vec<f64>,
     next: Vec<f64>,
     b: Vec<f64>,
+    rhs: Vec<f64>,
+    /// Velocities of a chord by rows as they were given, less those by rows projected onto the equalities.
+    chord: Vec<f64>,
+    /// By how much slip turned within the piece in hand.
+    turned: Vec<[f64; 2]>,
     u: Vec<f64>,
     before: Vec<f64>,
     effect: Vec<f64>,
@@ -61,15 +74,23 @@ pub(crate) struct Friction {
     reached: f64,
     /// The velocity $v\'$ between the stages.
     between: Vec<f64>,
+    dry: Dry,
+    /// Contacts in hand and dry friction; impulses of the equalities that answer to the end of stage 1 and to that of stage 2.
+    all: Vec<usize>,
+    xi: [Vec<f64>; 2],
+    trial: Vec<f64>,
 }
 
 impl Friction {
     pub(crate) fn new(system: &System, metric: &Metric, laws: Vec<ContactLaw>) -> Self {
-        let (n, m) = (system.dimension(), system.inequalities().len());
+        let n = system.dimension();
+        let m = system.inequalities().len() + system.dry().len();
+        let mut coefficient: Vec<f64> = laws.iter().map(|law| law.friction).collect();
+        coefficient.resize(m, 1.0);
+        let equal = vec![0.0; system.equalities().len()];
         Self {
-            coefficient: laws.iter().map(|law| law.friction).collect(),
+            coefficient,
             laws,
-            metric: metric.clone(),
             rows: FrictionRows::new(system, metric),
             impact: FrictionImpact::default(),
             booked: vec![ContactImpulse::default(); m],
@@ -81,6 +102,9 @@ impl Friction {
             r: Vec::with_capacity(3 * m),
             next: Vec::with_capacity(3 * m),
             b: Vec::with_capacity(3 * m),
+            rhs: Vec::with_capacity(3 * m),
+            chord: Vec::with_capacity(3 * m),
+            turned: Vec::with_capacity(m),
             u: Vec::with_capacity(3 * m),
             before: Vec::with_capacity(3 * m),
             effect: Vec::with_capacity(3 * m),
@@ -91,6 +115,10 @@ impl Friction {
             impulse: vec![0.0; n],
             v: vec![0.0; n],
             between: vec![0.0; n],
+            dry: Dry::new(system),
+            all: Vec::with_capacity(m),
+            xi: [equal.clone(), equal],
+            trial: vec![0.0; n],
             reached: 0.0,
         }
     }
@@ -98,6 +126,11 @@ impl Friction {
     /// Whether any of these contacts rubs.
     pub(crate) fn rubs(&self, contacts: &[usize]) -> bool {
         contacts.iter().any(|&i| self.coefficient[i] > 0.0)
+    }
+
+    /// Whether dry friction on freedoms rubs wherever contacts are.
+    pub(crate) fn is_dry(&self) -> bool {
+        !self.dry.limit.is_empty()
     }
 
     pub(crate) fn forget(&mut self) {
@@ -108,53 +141,78 @@ impl Friction {
     /// normal impulses are added to `impulse`. Returns the iterations.
     pub(crate) fn advance(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         (q, p, t): (&[f64], &[f64], f64),
         tau: f64,
         held: &[usize],
         thresholds: &Thresholds,
         active: &mut Vec<usize>,
     ) -> Result<usize, StepError> {
-        let system = kernel.system;
-        let iterations = self.stage_one(kernel, (q, p, t), tau, held)?;
+        let mut all = std::mem::take(&mut self.all);
+        all.clear();
+        all.extend_from_slice(held);
+        all.extend(self.dry.first..self.coefficient.len());
+        let outcome = self.stages((kernel, mass), (q, p, t), tau, (&all, thresholds), active);
+        self.all = all;
+        outcome
+    }
+
+    fn stages(
+        &mut self,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
+        (q, p, t): (&[f64], &[f64], f64),
+        tau: f64,
+        (held, thresholds): (&[usize], &Thresholds),
+        active: &mut Vec<usize>,
+    ) -> Result<usize, StepError> {
+        let iterations = self.stage_one((kernel, mass), (q, p, t), tau, held)?;
         // v' from the impulses, never from (x − q)/τ.
-        system.mass().solve(p, &mut self.v);
+        mass.at(q, t)?.solve(p, &mut self.v);
         self.rows.velocities(&self.v, &mut self.before);
-        self.rows.velocities(&self.between, &mut self.u);
-        self.book(held, &[]);
+        self.rows.velocities_given(&self.between, &mut self.u);
+        self.book(held, None);
         for (slot, &i) in held.iter().enumerate() {
             self.warm[i].copy_from_slice(&self.r[3 * slot..3 * slot + 3]);
         }
         kernel.advance_momentum((q, &self.kicked, t), tau, &[])?;
-        self.stage_two(kernel, (q, t), tau, held, thresholds, active)?;
+        self.stage_two((kernel, mass), (q, t), tau, held, thresholds, active)?;
         Ok(iterations)
     }
 
     fn stage_one(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         (q, p, t): (&[f64], &[f64], f64),
         tau: f64,
         held: &[usize],
     ) -> Result<usize, StepError> {
         let system = kernel.system;
-        self.place(kernel, (q, t), held)?;
+        self.place((kernel, mass), (q, t), held)?;
         self.r.clear();
         self.r.extend(held.iter().flat_map(|&i| self.warm[i]));
         let (mut iterations, mut change, mut scale) = (0, f64::INFINITY, 0.0_f64);
         self.reached = 0.0;
+        self.chord.clear();
+        self.chord.resize(self.r.len(), 0.0);
+        let (mut settled, mut enough) = (false, 1e-15);
         for round in 0..ROUNDS {
             self.kicked.copy_from_slice(p);
             self.rows.push_given(&self.r, &mut self.kicked);
             iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
-            self.velocity_between(kernel, tau);
+            self.velocity_between(kernel, (q, t), tau)?;
             let x = &kernel.position.x;
             scale = scale.max(norm_inf(q)).max(norm_inf(x));
             self.rows.velocities(&self.between, &mut self.b);
-            for (slot, &i) in held.iter().enumerate() {
+            if settled && self.update_chord() * tau.abs() <= enough * scale {
+                break;
+            }
+            self.b.iter_mut().zip(&self.chord).for_each(|(b, off)| *b += off);
+            for (slot, &i) in held.iter().enumerate().filter(|(_, i)| **i < self.dry.first) {
                 self.b[3 * slot] = kernel.gaps.value(i, x, t + tau) / tau;
             }
             self.subtract_effect();
+            self.dry.begin(kernel, tau);
+            self.bound(held);
             self.next.clear();
             self.next.extend_from_slice(&self.r);
             // Where redundant contacts keep the solver from all digits, impulses that obey the law at their own flight as well as it can are taken.
@@ -166,16 +224,17 @@ impl Friction {
             }
             self.rows.push(&self.r, &mut self.impulse);
             std::mem::swap(&mut self.r, &mut self.next);
-            system.mass().solve(&self.impulse, &mut self.v);
+            mass.last().solve(&self.impulse, &mut self.v);
             change = tau.abs() * norm_inf(&self.v);
             scale = scale.max(change).max(f64::MIN_POSITIVE);
-            let enough = if round < FULL_ACCURACY { 1e-15 } else { 1e-12 };
-            if change <= enough * scale {
+            enough = if round < FULL_ACCURACY { 1e-15 } else { 1e-12 };
+            settled = change <= enough * scale;
+            if settled && (system.equalities().is_empty() || round >= 2 * FULL_ACCURACY) {
                 break;
             }
         }
         if change.is_nan() || change > 1e-9 * scale {
-            let culprit = held.first().map_or("", |&i| system.inequalities().name(i)).to_owned();
+            let culprit = held.first().map_or("", |&i| self.dry.name(system, i)).to_owned();
             return Err(StepError::NotConverged {
                 t,
                 what: "the friction of contacts that are held",
@@ -188,13 +247,25 @@ impl Friction {
         self.kicked.copy_from_slice(p);
         self.rows.push_given(&self.r, &mut self.kicked);
         iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
-        self.velocity_between(kernel, tau);
+        self.velocity_between(kernel, (q, t), tau)?;
         Ok(iterations)
+    }
+
+    /// Takes what v' is off the equalities at the start, once impulses have settled without: before, contacts that are redundant would have problems without a solution,
+    /// where they stop what still spins in the flight. `b` has the velocities by projected rows; returns the largest change.
+    fn update_chord(&mut self) -> f64 {
+        self.rows.velocities_given(&self.between, &mut self.u);
+        let mut change = 0.0_f64;
+        for ((off, given), b) in self.chord.iter_mut().zip(&self.u).zip(&self.b) {
+            change = change.max((given - b - *off).abs());
+            *off = given - b;
+        }
+        change
     }
 
     fn stage_two(
         &mut self,
-        kernel: &mut Kernel<'_>,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
         (q, t): (&[f64], f64),
         tau: f64,
         held: &[usize],
@@ -206,8 +277,13 @@ impl Friction {
         closed.clear();
         self.next.clear();
         for (slot, &i) in held.iter().enumerate() {
-            let gap = kernel.gaps.value(i, &kernel.position.x, end);
             let r = [self.r[3 * slot], self.r[3 * slot + 1], self.r[3 * slot + 2]];
+            if i >= self.dry.first {
+                closed.push(i);
+                self.next.extend(r);
+                continue;
+            }
+            let gap = kernel.gaps.value(i, &kernel.position.x, end);
             if gap <= thresholds.gap[i] || r[0] > 0.0 {
                 closed.push(i);
                 self.next.extend(carried(system, i, r, (q, t), (&kernel.position.x, end)));
@@ -217,7 +293,7 @@ impl Friction {
             self.closed = closed;
             return Ok(());
         }
-        let outcome = self.close(kernel, end, &closed, thresholds, active);
+        let outcome = self.close((kernel, mass), (end, tau), &closed, thresholds, active);
         self.closed = closed;
         outcome
     }
@@ -225,34 +301,59 @@ impl Friction {
     /// The law for the total impulse of the closed contacts, that of stage 1 being in `next`.
     fn close(
         &mut self,
-        kernel: &mut Kernel<'_>,
-        t: f64,
+        (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
+        (t, tau): (f64, f64),
         closed: &[usize],
         thresholds: &Thresholds,
         active: &mut Vec<usize>,
     ) -> Result<(), StepError> {
         let system = kernel.system;
+        self.dry.check_unique(kernel, t)?;
+        self.xi[0].copy_from_slice(kernel.equality_multipliers());
+        self.xi[1].fill(0.0);
         let x = std::mem::take(&mut kernel.position.x);
-        let placed = self.place(kernel, (&x, t), closed);
+        let placed = self.place((kernel, mass), (&x, t), closed);
         kernel.position.x = x;
         placed?;
         std::mem::swap(&mut self.r, &mut self.next);
-        system.mass().solve(&kernel.p, &mut self.v);
+        mass.last().solve(&kernel.p, &mut self.v);
         self.rows.velocities(&self.v, &mut self.b);
         self.subtract_effect();
         // The total of both halves is about twice the first.
         self.next.clear();
         self.next.extend(self.r.iter().map(|r| 2.0 * r));
-        self.solve(system, t, closed, 0.0)?;
+        self.rows.velocities_given(&self.between, &mut self.before);
+        self.turned.clear();
+        self.turned.resize(closed.len(), [0.0; 2]);
+        for round in 0.. {
+            let settled = self.dry.end(kernel, tau, [&self.xi[0], &self.xi[1]]);
+            let straight = round == 0 || !self.turn(closed, thresholds, round);
+            if round > 0 && straight && (settled || !self.dry.loaded) {
+                break;
+            }
+            if round == dry::ROUNDS {
+                return Err(StepError::NotConverged {
+                    t,
+                    what: "the friction by the load of joints",
+                    iterations: round,
+                    residual: f64::NAN,
+                    culprit: system.dry().names().first().cloned().unwrap_or_default(),
+                });
+            }
+            self.bound(closed);
+            self.solve(system, t, closed, 0.0)?;
+            if self.dry.loaded {
+                self.answer(kernel, t)?;
+            }
+        }
         for (r, total) in self.r.iter_mut().zip(&self.next) {
             *r = total - *r;
         }
         self.rows.push(&self.r, &mut kernel.p);
-        system.mass().solve(&kernel.p, &mut self.v);
-        self.rows.velocities(&self.between, &mut self.before);
+        mass.last().solve(&kernel.p, &mut self.v);
         self.rows.velocities(&self.v, &mut self.u);
-        self.book(closed, &thresholds.rate);
-        for (slot, &i) in closed.iter().enumerate() {
+        self.book(closed, Some(thresholds));
+        for (slot, &i) in closed.iter().enumerate().filter(|(_, i)| **i < self.dry.first) {
             if self.u[3 * slot] <= thresholds.rate[i] {
                 active.push(i);
             }
@@ -260,20 +361,47 @@ impl Friction {
         Ok(())
     }
 
+    /// What the equalities take beside the impulses of stage 2 that are in `next`.
+    fn answer(&mut self, kernel: &mut Kernel<'_>, t: f64) -> Result<(), StepError> {
+        self.effect.clear();
+        self.effect.extend(self.next.iter().zip(&self.r).map(|(total, r)| total - r));
+        self.trial.copy_from_slice(&kernel.p);
+        self.rows.push_given(&self.effect, &mut self.trial);
+        let x = std::mem::take(&mut kernel.position.x);
+        let outcome = kernel.project((&x, t), &[], &mut self.trial);
+        kernel.position.x = x;
+        self.xi[1].copy_from_slice(kernel.equality_multipliers());
+        outcome
+    }
+
+    /// Writes the right-hand sides by which dry friction has its bounds for normal impulses.
+    fn bound(&mut self, contacts: &[usize]) {
+        for (slot, &i) in contacts.iter().enumerate() {
+            if let Some(k) = i.checked_sub(self.dry.first) {
+                self.b[3 * slot] = -self.dry.limit[k] * self.rows.delassus().own(slot)[0];
+            }
+        }
+    }
+
     /// Books impulses `r` between velocities `before` and `u`; a contact slips at the end if it is faster than its threshold.
-    fn book(&mut self, contacts: &[usize], rate: &[f64]) {
+    fn book(&mut self, contacts: &[usize], end: Option<&Thresholds>) {
         for (slot, &i) in contacts.iter().enumerate() {
             let span = 3 * slot..3 * slot + 3;
             let (r, u) = (&self.r[span.clone()], &self.u[span.clone()]);
             let booked = &mut self.booked[i];
             booked.contact = i;
             booked.rubs = self.coefficient[i] > 0.0;
-            booked.normal += r[0];
+            let dry = i >= self.dry.first;
+            booked.normal += if dry { 0.0 } else { r[0] };
             booked.tangential[0] += r[1];
             booked.tangential[1] += r[2];
             let mean = self.before[span].iter().zip(u).map(|(a, b)| 0.5 * (a + b));
-            booked.work += r.iter().zip(mean).map(|(r, u)| r * u).sum::<f64>();
-            if let Some(rate) = rate.get(i) {
+            let work = r.iter().zip(mean).map(|(r, u)| r * u).sum::<f64>();
+            // Where other forces turn a rate round within the stage, the mean of both ends has the sign of none.
+            booked.work += if dry { work.min(0.0) } else { work };
+            if let Some(thresholds) = end {
+                let square = self.rows.delassus().own(slot)[4];
+                let rate = if dry { thresholds.slow(square) } else { thresholds.rate[i] };
                 booked.slips = u[1].hypot(u[2]) > STICKS * rate;
             }
         }
@@ -281,21 +409,18 @@ impl Friction {
 
     fn place(
         &mut self,
-        kernel: &Kernel<'_>,
+        (kernel, mass): (&Kernel<'_>, &mut PlacedMass<'_>),
         (q, t): (&[f64], f64),
         contacts: &[usize],
     ) -> Result<(), StepError> {
         let system = kernel.system;
-        for &i in contacts {
+        let (_, metric) = mass.with_metric(q, t)?;
+        for &i in contacts.iter().filter(|i| **i < self.dry.first) {
             kernel.gaps.gradient(i, q, t, &mut self.g);
         }
         system.equalities().gradients(q, t, &mut self.f);
-        self.slots.clear();
-        self.slots.extend(0..contacts.len());
-        self.mu.clear();
-        self.mu.extend(contacts.iter().map(|&i| self.coefficient[i]));
         self.rows
-            .place(system, &self.metric, (q, t), (&self.g, &self.f), contacts)
+            .place(system, metric, (q, t), (&self.g, &self.f), contacts)
             .map_err(|error| named(system, t, error))
     }
 
@@ -307,78 +432,13 @@ impl Friction {
         self.b.iter_mut().zip(&self.effect).for_each(|(b, e)| *b -= e);
     }
 
-    /// Solves the friction problem with right-hand side `b`, from `next` into `next`; twice the residual `known` is enough.
-    fn solve(
+    /// $M v\' = p + J^\top r + F\nu - \tfrac\tau2 s$ over the piece that began at `q`.
+    fn velocity_between(
         &mut self,
-        system: &System,
-        t: f64,
-        contacts: &[usize],
-        known: f64,
+        kernel: &mut Kernel<'_>,
+        (q, t): (&[f64], f64),
+        tau: f64,
     ) -> Result<(), StepError> {
-        let Self { problem, solver, rows, slots, b, mu, next, reached, .. } = self;
-        // A contact that the equalities hold by themselves takes no impulse.
-        let w = rows.delassus();
-        let live = |slot: &usize| w.own(*slot)[0] > 0.0;
-        if !slots.iter().all(live) {
-            slots.retain(live);
-            for (k, &slot) in slots.iter().enumerate() {
-                mu[k] = mu[slot];
-                for a in 0..3 {
-                    b[3 * k + a] = b[3 * slot + a];
-                }
-            }
-        }
-        let n = slots.len();
-        let fail = |error: FrictionError| {
-            let (contact, residual) = match error {
-                FrictionError::NotSolved { contact, residual } => (contact, residual),
-                FrictionError::NoInertia { contact, value } => (contact, value),
-                FrictionError::NotFinite { contact, .. }
-                | FrictionError::Coefficient { contact, .. } => (contact, f64::NAN),
-                FrictionError::Length { .. } => (0, f64::NAN),
-            };
-            let slot = slots.get(contact).copied().unwrap_or(0);
-            let name = contacts.get(slot).map_or("", |&i| system.inequalities().name(i));
-            StepError::Friction { t, contact: name.to_owned(), residual }
-        };
-        problem.assemble(w, slots, &b[..3 * n], &mu[..n]).map_err(fail)?;
-        let mut options =
-            FrictionOptions { tolerance: 1e-13, enough: 1e-10, acceptable: 1e-8, patient: false };
-        if known > 0.0 {
-            // The solver aims at a third of its tolerance.
-            options.tolerance = options.tolerance.max(6.0 * known);
-            options.enough = options.enough.max(options.tolerance);
-        }
-        let whole = n == contacts.len();
-        let mut sparse = Vec::new();
-        let r = if whole {
-            &mut next[..]
-        } else {
-            sparse.extend(
-                slots.iter().flat_map(|&s| [next[3 * s], next[3 * s + 1], next[3 * s + 2]]),
-            );
-            &mut sparse[..]
-        };
-        let mut outcome = solver.solve(problem, r, &options);
-        if outcome.is_err() {
-            (options.patient, options.acceptable) = (true, 1e-6);
-            outcome = solver.solve(problem, r, &options);
-        }
-        let report = outcome.map_err(fail)?;
-        if known == 0.0 {
-            *reached = report.residual;
-        }
-        if !whole {
-            next.fill(0.0);
-            for (k, &slot) in slots.iter().enumerate() {
-                next[3 * slot..3 * slot + 3].copy_from_slice(&sparse[3 * k..3 * k + 3]);
-            }
-        }
-        Ok(())
-    }
-
-    /// $M v\' = p + J^\top r + F\nu - \tfrac\tau2 s$.
-    fn velocity_between(&mut self, kernel: &Kernel<'_>, tau: f64) {
         let left = &kernel.lagrangian.left;
         for ((out, p), s) in self.impulse.iter_mut().zip(&self.kicked).zip(left) {
             *out = p - 0.5 * tau * s;
@@ -387,7 +447,7 @@ impl Friction {
             let constraint = &kernel.position.impulse;
             self.impulse.iter_mut().zip(constraint).for_each(|(out, f)| *out += f);
         }
-        kernel.system.mass().solve(&self.impulse, &mut self.between);
+        kernel.mean_velocity((q, t), &self.impulse, &mut self.between)
     }
 }
 

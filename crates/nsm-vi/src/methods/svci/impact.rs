@@ -6,9 +6,9 @@
 //! wherever nothing separates before. For $e = 1$ this is the generalized reflection of \[KP\] Algorithm 2. Should a separating contact
 //! that is brought to rest give energy back, the restitutions of the round are lowered together until none is gained.
 //!
-//! $W$ is the metric of the numerical Hamiltonian ([`ShadowMetric`]) where all that bounces is free of constraints, else $M^{-1}$.
+//! $W$ is the metric of the numerical Hamiltonian ([`ShadowMetric`]) where all that bounces is free of constraints and the mass is constant, else $M^{-1}$.
 
-use nsm_model::{ContactLaw, StepError, System, SystemError};
+use nsm_model::{ContactLaw, Mass, StepError, System, SystemError};
 use nsm_reflect::{LeastImpulses, Metric, Quadrature, ReflectError, ShadowMetric};
 
 use super::flow::Flow;
@@ -54,7 +54,8 @@ impl Impact {
     ) -> Result<Self, SystemError> {
         let (n, m) = (system.dimension(), system.inequalities().len());
         let curved = !system.potential().hessian_entries().is_empty();
-        let fits = shadow && curved && system.equalities().is_empty() && m > 0;
+        let constant = system.variable_mass().is_none();
+        let fits = shadow && constant && curved && system.equalities().is_empty() && m > 0;
         let shadow = if fits {
             let metric = ShadowMetric::new(system, quadrature, h);
             Some(metric.map_err(|error| SystemError::DoesNotFit {
@@ -134,14 +135,15 @@ impl Impact {
         self.placed.clear();
         self.placed.extend(touching.iter().filter(|i| !held.contains(i)));
         let bounces = self.placed.iter().all(|&i| e[i] > 0.0);
+        let Flow { least, mass, .. } = flow;
+        let (mass, metric) = mass.with_metric(&at.q, at.t)?;
         if self.shadow.is_some() && bounces && !self.placed.is_empty() {
             self.renew(system, at);
             if let Some(shadow) = self.shadow.take() {
-                let rounds =
-                    self.rounds((system, &mut flow.least), at, shadow.metric(), e, thresholds);
+                let rounds = self.rounds((system, mass, least), at, shadow.metric(), e, thresholds);
                 self.shadow = Some(shadow);
                 if let Some(rounds) = rounds? {
-                    system.mass().solve(&self.p, &mut self.v);
+                    mass.solve(&self.p, &mut self.v);
                     let rows = system.inequalities();
                     let keeps =
                         |&i: &usize| rows.row_dot(i, &at.gradient, &self.v) >= -thresholds.rate[i];
@@ -153,8 +155,7 @@ impl Impact {
         }
         self.placed.clear();
         self.placed.extend_from_slice(touching);
-        let Flow { least, metric, .. } = flow;
-        self.rounds((system, least), at, metric, e, thresholds)?.ok_or_else(|| {
+        self.rounds((system, mass, least), at, metric, e, thresholds)?.ok_or_else(|| {
             StepError::Singular {
                 t: at.t,
                 what: "the impulse metric",
@@ -174,9 +175,10 @@ impl Impact {
     ) -> Result<usize, StepError> {
         let (system, t) = (flow.system, at.t);
         let Some(friction) = &mut flow.friction else { return Ok(0) };
+        let (_, metric) = flow.mass.with_metric(&at.q, t)?;
         friction
             .rows
-            .place(system, &flow.metric, (&at.q, t), (&at.gradient, &self.f), touching)
+            .place(system, metric, (&at.q, t), (&at.gradient, &self.f), touching)
             .map_err(|error| named(system, t, error))?;
         friction.rows.velocities(&at.v, &mut self.u);
         self.laws.clear();
@@ -208,7 +210,7 @@ impl Impact {
     /// Rounds over the placed contacts in a metric; nothing if that is not positive along one of them.
     fn rounds(
         &mut self,
-        (system, least): (&System, &mut LeastImpulses),
+        (system, mass, least): (&System, &Mass, &mut LeastImpulses),
         at: &Point,
         metric: &Metric,
         e: &[f64],
@@ -257,13 +259,13 @@ impl Impact {
                 });
             }
             self.limited(least, metric).map_err(failed)?;
-            system.mass().solve(&self.p, &mut self.v);
+            mass.solve(&self.p, &mut self.v);
             for &s in &self.chosen {
                 let i = self.placed[s];
                 self.work[i] += 0.5 * self.lambda[s] * rows.row_dot(i, &at.gradient, &self.v);
                 least.push(s, self.lambda[s], &mut self.p);
             }
-            system.mass().solve(&self.p, &mut self.v);
+            mass.solve(&self.p, &mut self.v);
             for &s in &self.chosen {
                 let i = self.placed[s];
                 self.work[i] += 0.5 * self.lambda[s] * rows.row_dot(i, &at.gradient, &self.v);

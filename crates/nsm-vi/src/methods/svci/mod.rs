@@ -10,8 +10,12 @@
 //! gaps do not change are exact; energy keeps the band of the base scheme between events, and no event raises it beyond what the metric of
 //! the numerical Hamiltonian moves. A body at rest stays at rest to rounding.
 //!
+//! A mass that depends on the configuration is a matter of the base map, the discrete Euler–Lagrange equations of $L(q, v)$, and of the metric
+//! $M(q)^{-1}$ of impacts ([`PlacedMass`](nsm_model::PlacedMass)); all else is as it is.
+//!
 //! With `composed` off (the [`Hybrid`](crate::Hybrid) method with losses) fractions are plain steps and impacts use $M^{-1}$.
 
+mod dry;
 mod flow;
 mod fraction;
 mod friction;
@@ -132,11 +136,12 @@ impl Svci {
         let landing = |e: &f64| if *e < 1.0 { self.landing } else { self.elastic_landing };
         let h = self.step;
         let mut flow = Flow::new(system, self.quadrature, h, composed, self.tolerances)?;
-        if let Some(mut laws) =
-            system.frictional_laws(self.friction, self.tangential_restitution)?
-        {
+        let laws = system.frictional_laws(self.friction, self.tangential_restitution)?;
+        let dry = system.dry().len();
+        let laws = laws.or_else(|| (dry > 0).then(|| system.contact_laws().collect()));
+        if let Some(mut laws) = laws {
             laws.iter_mut().zip(&e).for_each(|(law, e)| law.restitution = *e);
-            flow.friction = Some(Friction::new(system, &flow.metric, laws));
+            flow.friction = Some(Friction::new(system, flow.mass.metric(), laws));
         }
         Ok(SvciStepper {
             flow,
@@ -162,8 +167,8 @@ impl Svci {
             trial: vec![0.0; m],
             slope: vec![0.0; system.dimension()],
             caught: vec![0.0; m],
-            rubbed: vec![ContactImpulse::default(); m],
-            done: vec![ContactImpulse::default(); m],
+            rubbed: vec![ContactImpulse::default(); m + dry],
+            done: vec![ContactImpulse::default(); m + dry],
             events: Events::with_capacity(16, 16 * m),
             staged: Events::with_capacity(16, 16 * m),
         })
@@ -250,14 +255,13 @@ impl Stepper for SvciStepper<'_> {
 impl SvciStepper<'_> {
     /// Takes the state over, finds which contacts are held unless that is known, and sets the thresholds.
     fn begin(&mut self, state: &State) -> Result<(), StepError> {
-        let system = self.flow.system;
         let known = self.here.q == state.q && self.here.p == state.p;
         self.here.t = state.t;
         if !known {
-            self.here.place(system, &state.q, &state.p, state.t)?;
+            self.here.place(&mut self.flow.mass, &state.q, &state.p, state.t)?;
         }
         self.flow.slope_at(&self.here, self.h, &mut self.slope);
-        self.thresholds.renew(system, &self.here, &self.slope, self.h);
+        self.thresholds.renew(&mut self.flow.mass, &self.here, &self.slope, self.h)?;
         if !known {
             self.smooth.clear();
             for i in 0..self.here.gap.len() {
@@ -342,9 +346,9 @@ impl SvciStepper<'_> {
     fn fly(&mut self, rest: f64) -> Result<Hold, StepError> {
         let whole = rest == self.h;
         let mut hold = Hold::TwoSided;
-        if !self.held.is_empty() || whole {
+        if !self.held.is_empty() || whole || self.flow.is_dry() {
             self.flow.advance(&self.here, rest, &self.held, Hold::OneSided, &self.thresholds)?;
-            let rubs = self.flow.rubs(&self.held);
+            let rubs = self.flow.rubs(&self.held) || self.flow.is_dry();
             if rubs || !self.captured.is_empty() || self.flow.active != self.held {
                 hold = Hold::OneSided;
             }
@@ -355,8 +359,7 @@ impl SvciStepper<'_> {
         self.next.clear();
         self.next.extend_from_slice(&self.flow.active);
         self.take_impulses();
-        let (x, p) = self.flow.end();
-        self.there.place(self.flow.system, x, p, self.here.t + rest)?;
+        self.flow.end_at(&mut self.there, self.here.t + rest)?;
         self.flow.kernel.lagrangian.accept(&self.there.q, self.there.t);
         Ok(hold)
     }
@@ -394,8 +397,7 @@ impl SvciStepper<'_> {
         }
         self.flow.advance(&self.here, after, &self.held, hold, &self.thresholds)?;
         let t = self.here.t + after;
-        let (x, p) = self.flow.end();
-        self.there.place(self.flow.system, x, p, t)?;
+        self.flow.end_at(&mut self.there, t)?;
         self.take_impulses();
         self.book_captured(t);
         std::mem::swap(&mut self.here, &mut self.there);
@@ -441,9 +443,10 @@ impl SvciStepper<'_> {
     /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece. What other
     /// contacts did is kept for the end of the step.
     fn book_captured(&mut self, t: f64) {
-        let rubs = self.flow.rubs(&self.held);
+        let rubs = self.flow.rubs(&self.held) || self.flow.is_dry();
         let mut rubbed = 0.0;
-        for &i in self.held.iter().filter(|i| !self.captured.contains(i)) {
+        let held = self.held.iter().filter(|i| !self.captured.contains(i)).copied();
+        for i in held.chain(self.e.len()..self.done.len()) {
             let done = &mut self.done[i];
             done.contact = i;
             if rubs {
@@ -464,7 +467,7 @@ impl SvciStepper<'_> {
         }
         let system = self.flow.system;
         let energy =
-            |at: &Point| system.mass().kinetic_energy(&at.v) + system.potential().sum(&at.q, at.t);
+            |at: &Point| system.kinetic_energy(&at.q, &at.v) + system.potential().sum(&at.q, at.t);
         let change = energy(&self.there) - energy(&self.here) - rubbed;
         let work = change / self.captured.len() as f64;
         if rubs {
@@ -478,7 +481,7 @@ impl SvciStepper<'_> {
 
     /// Books what contacts did that were held.
     fn book_held(&mut self) {
-        for done in self.done.iter().filter(|done| done.normal != 0.0) {
+        for done in self.done.iter().filter(|d| d.normal != 0.0 || d.tangential != [0.0; 2]) {
             self.staged.hold(*done);
         }
     }

@@ -1,6 +1,6 @@
 //! A state on its way through a step, with what contacts need to know of it.
 
-use nsm_model::{StepError, System};
+use nsm_model::{PlacedMass, StepError, System};
 
 use crate::shared::position::all_finite;
 
@@ -35,14 +35,14 @@ impl Point {
     /// Puts the point elsewhere and evaluates the contacts there.
     pub(crate) fn place(
         &mut self,
-        system: &System,
+        mass: &mut PlacedMass<'_>,
         q: &[f64],
         p: &[f64],
         t: f64,
     ) -> Result<(), StepError> {
         self.q.copy_from_slice(q);
         self.t = t;
-        let rows = system.inequalities();
+        let rows = mass.system().inequalities();
         rows.values(q, t, &mut self.gap);
         rows.gradients(q, t, &mut self.gradient);
         let finite = all_finite(&self.gap) && all_finite(&self.gradient);
@@ -53,21 +53,20 @@ impl Point {
             let what = if self.gap[i].is_finite() { "the gradient" } else { "the gap" };
             return Err(StepError::NotFinite { t, what, culprit: rows.name(i).to_owned() });
         }
-        self.push(system, p);
-        Ok(())
+        self.push(mass, p)
     }
 
     /// The same with gaps alone; [`look_at`](Self::look_at) adds the rest where it is wanted.
     pub(crate) fn place_gaps(
         &mut self,
-        system: &System,
+        mass: &mut PlacedMass<'_>,
         q: &[f64],
         p: &[f64],
         t: f64,
     ) -> Result<(), StepError> {
         self.q.copy_from_slice(q);
         self.t = t;
-        let rows = system.inequalities();
+        let rows = mass.system().inequalities();
         rows.values(q, t, &mut self.gap);
         if !all_finite(&self.gap) {
             let i = self.gap.iter().position(|gap| !gap.is_finite()).unwrap_or(0);
@@ -75,7 +74,7 @@ impl Point {
             return Err(StepError::NotFinite { t, what: "the gap", culprit });
         }
         self.p.copy_from_slice(p);
-        system.mass().solve(&self.p, &mut self.v);
+        mass.at(q, t)?.solve(&self.p, &mut self.v);
         Ok(())
     }
 
@@ -92,9 +91,10 @@ impl Point {
     }
 
     /// Takes another momentum at the same place.
-    pub(crate) fn push(&mut self, system: &System, p: &[f64]) {
+    pub(crate) fn push(&mut self, mass: &mut PlacedMass<'_>, p: &[f64]) -> Result<(), StepError> {
         self.p.copy_from_slice(p);
-        system.mass().solve(&self.p, &mut self.v);
-        system.inequalities().multiply(&self.gradient, &self.v, &mut self.rate);
+        mass.at(&self.q, self.t)?.solve(&self.p, &mut self.v);
+        mass.system().inequalities().multiply(&self.gradient, &self.v, &mut self.rate);
+        Ok(())
     }
 }

@@ -40,23 +40,17 @@ impl SvciStepper<'_> {
                 &self.bounce,
                 &self.thresholds,
             )?;
-            self.find_resting(closing.contact, closing.forced || pressed);
+            self.find_resting(closing.contact, closing.forced || pressed)?;
             if !self.find_landings()? {
                 break rounds;
             }
         };
         // Those that rest do so exactly.
         let kernel = &mut self.flow.kernel;
-        kernel.tangent.project(
-            kernel.held.as_mut(),
-            &kernel.gaps,
-            (&self.here.q, t),
-            &self.resting,
-            &mut self.impact.p,
-        )?;
-        let before = system.mass().kinetic_energy(&self.here.v);
-        self.here.push(system, &self.impact.p);
-        let change = system.mass().kinetic_energy(&self.here.v) - before;
+        kernel.project((&self.here.q, t), &self.resting, &mut self.impact.p)?;
+        let before = system.kinetic_energy(&self.here.q, &self.here.v);
+        self.here.push(&mut self.flow.mass, &self.impact.p)?;
+        let change = system.kinetic_energy(&self.here.q, &self.here.v) - before;
         std::mem::swap(&mut self.smooth, &mut self.resting);
         for &i in &self.touching {
             self.hits[i] += usize::from(self.impact.impulse[i] > 0.0);
@@ -83,10 +77,11 @@ impl SvciStepper<'_> {
     }
 
     /// $S^+$: the touching contacts that neither approach nor open after the impact.
-    fn find_resting(&mut self, contact: usize, forced: bool) {
+    fn find_resting(&mut self, contact: usize, forced: bool) -> Result<(), StepError> {
         let (system, rows) = (self.flow.system, self.flow.system.inequalities());
         self.there.v.resize(system.dimension(), 0.0);
-        system.mass().solve(&self.impact.p, &mut self.there.v);
+        let mass = self.flow.mass.at(&self.here.q, self.here.t)?;
+        mass.solve(&self.impact.p, &mut self.there.v);
         self.resting.clear();
         for &i in &self.touching {
             let rate = rows.row_dot(i, &self.here.gradient, &self.there.v);
@@ -95,6 +90,7 @@ impl SvciStepper<'_> {
                 self.resting.push(i);
             }
         }
+        Ok(())
     }
 
     /// Takes the rebound from contacts whose bounce would be over within $2\kappa h$; whether there are any.

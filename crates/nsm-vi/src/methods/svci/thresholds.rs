@@ -5,7 +5,7 @@
 //! $s$ being the slope of the potential less the forces. The speed is that of the whole system: what a fast body leaves behind by rounding
 //! in a collision must not count as motion of one at rest. Nothing depends on units, or on how a gap is scaled.
 
-use nsm_model::System;
+use nsm_model::{Mass, PlacedMass, StepError, System};
 
 use super::point::Point;
 
@@ -41,25 +41,39 @@ impl Thresholds {
     }
 
     /// Renews them for a step of size `h` from `at`, with slope `s` there.
-    pub(crate) fn renew(&mut self, system: &System, at: &Point, slope: &[f64], h: f64) {
-        self.begin(system, at, slope, h);
+    pub(crate) fn renew(
+        &mut self,
+        mass: &mut PlacedMass<'_>,
+        at: &Point,
+        slope: &[f64],
+        h: f64,
+    ) -> Result<(), StepError> {
+        let system = mass.system();
+        let mass = mass.at(&at.q, at.t)?;
+        self.begin(mass, at, slope, h);
         for i in 0..system.inequalities().len() {
-            self.renew_row(system, at, i);
+            self.renew_row(system, mass, at, i);
         }
+        Ok(())
     }
 
-    /// Takes the speed of a step, for rows that are renewed one by one.
-    pub(crate) fn begin(&mut self, system: &System, at: &Point, slope: &[f64], h: f64) {
-        system.mass().solve(slope, &mut self.solved);
+    /// Takes the speed of a step, for rows that are renewed one by one; `mass` is the one at that place.
+    pub(crate) fn begin(&mut self, mass: &Mass, at: &Point, slope: &[f64], h: f64) {
+        mass.solve(slope, &mut self.solved);
         let push: f64 = slope.iter().zip(&self.solved).map(|(s, a)| s * a).sum();
         let motion: f64 = at.p.iter().zip(&at.v).map(|(p, v)| p * v).sum();
         self.speed = (motion + h * h * push).sqrt();
         self.h = h;
     }
 
+    /// "Zero" for a rate whose row has this square in $M^{-1}$.
+    pub(crate) fn slow(&self, square: f64) -> f64 {
+        ZERO * square.sqrt() * self.speed
+    }
+
     /// Renews the thresholds of one contact, whose gradient at `at` is current.
-    pub(crate) fn renew_row(&mut self, system: &System, at: &Point, i: usize) {
-        let (mass, rows) = (system.mass(), system.inequalities());
+    pub(crate) fn renew_row(&mut self, system: &System, mass: &Mass, at: &Point, i: usize) {
+        let rows = system.inequalities();
         let (columns, values) = (rows.columns(i), &at.gradient[rows.span(i)]);
         let square = if mass.is_banded() {
             self.column.fill(0.0);

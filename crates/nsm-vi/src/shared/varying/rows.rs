@@ -1,33 +1,34 @@
-//! Equality constraints at one configuration under a mass that depends on it.
+//! Equality constraints, and contacts held on both sides, at one configuration under a mass that depends on it.
 //!
-//! $$ y = p + F\mu, \qquad F^\top M(q)^{-1} y + f_t = 0 $$
-//! by the Cholesky factor of $M(q)$ and a pivoted one of $F^\top M^{-1} F$, which finds an independent set of rows.
+//! $$ y = p + C\mu, \qquad C^\top M(q)^{-1} y + c_t = 0, \qquad C = \big(F \\;\\; N_{\mathbb S}\big) $$
+//! by the inverse of $M(q)$ and a pivoted Cholesky factor of $C^\top M^{-1} C$, which finds an independent set of rows.
 
-use nsm_constraints::Field;
-use nsm_model::{StepError, System, VariableMass};
+use nsm_constraints::{Field, Rows};
+use nsm_model::{Mass, PlacedMass, StepError, System, SystemError};
 use nsm_solvers::small::gram::PivotedCholesky;
-use nsm_solvers::small::{cholesky, norm_inf};
+use nsm_solvers::small::norm_inf;
 
 /// Rows whose part across the others is below this are taken for dependent.
 const DEPENDENT: f64 = 1e-12;
 /// Times that a tangent velocity is corrected for the rounding of the projection.
 const CORRECTIONS: usize = 2;
 
-/// Mass and equality constraints where they were placed last, with all workspace.
+/// Mass, equality constraints and contacts held on both sides where they were placed last, with all workspace.
 pub(crate) struct Held<'a> {
     system: &'a System,
-    mass: &'a dyn VariableMass,
-    /// Factor of $M$.
-    factor: Vec<f64>,
-    /// Row after row.
+    mass: PlacedMass<'a>,
+    /// Row after row: equalities, and all gaps, current for `contacts`.
     pub(crate) gradients: Vec<f64>,
-    /// $M^{-1} F$, row after row in all coordinates.
+    pub(crate) gap_gradients: Vec<f64>,
+    contacts: Vec<usize>,
+    /// $M^{-1} C$, row after row in all coordinates.
     solved: Vec<f64>,
+    column: Vec<f64>,
     gram: Vec<f64>,
     pivoted: PivotedCholesky,
     rates: Vec<f64>,
     defect: Vec<f64>,
-    /// The last $\mu$, and the velocity of the momentum that was made tangent with it.
+    /// The last $\mu$, equalities before contacts, and the velocity of the momentum that was made tangent with it.
     pub(crate) multipliers: Vec<f64>,
     correction: Vec<f64>,
     pub(crate) velocity: Vec<f64>,
@@ -36,15 +37,17 @@ pub(crate) struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    pub(super) fn new(system: &'a System, mass: &'a dyn VariableMass) -> Self {
+    pub(super) fn new(system: &'a System) -> Result<Self, SystemError> {
         let (n, rows) = (system.dimension(), system.equalities());
-        let m = rows.len();
-        Self {
+        let (m, gaps) = (rows.len() + system.inequalities().len(), system.inequalities());
+        Ok(Self {
             system,
-            mass,
-            factor: vec![0.0; n * n],
+            mass: PlacedMass::new(system)?,
             gradients: vec![0.0; rows.entries()],
+            gap_gradients: vec![0.0; gaps.entries()],
+            contacts: Vec::with_capacity(gaps.len()),
             solved: vec![0.0; n * m],
+            column: vec![0.0; n],
             gram: vec![0.0; m * m],
             pivoted: PivotedCholesky::new(m),
             rates: vec![0.0; m],
@@ -54,35 +57,61 @@ impl<'a> Held<'a> {
             velocity: vec![0.0; n],
             at: vec![f64::NAN; n],
             at_time: f64::NAN,
+        })
+    }
+
+    /// Equalities and contacts that are placed.
+    pub(super) fn len(&self) -> usize {
+        self.system.equalities().len() + self.contacts.len()
+    }
+
+    /// Row `k` of those placed: where it stands, its number there, and the gradients of its kind.
+    pub(super) fn row(&self, k: usize) -> (&'a Rows, usize, &[f64]) {
+        let equal = self.system.equalities().len();
+        if k < equal {
+            (self.system.equalities(), k, &self.gradients)
+        } else {
+            (self.system.inequalities(), self.contacts[k - equal], &self.gap_gradients)
         }
     }
 
-    /// Evaluates and factorises at a configuration, unless it is there already.
-    pub(super) fn place(&mut self, q: &[f64], t: f64) -> Result<(), StepError> {
-        if self.at_time == t && self.at == q {
+    /// Evaluates and factorises at a configuration, unless it is there already with the same contacts.
+    pub(super) fn place(&mut self, q: &[f64], t: f64, contacts: &[usize]) -> Result<(), StepError> {
+        if self.at_time == t && self.at == q && self.contacts == contacts {
             return Ok(());
         }
         self.at_time = f64::NAN;
-        super::factorise(self.system, self.mass, (q, t), &mut self.factor)?;
-        let (n, rows) = (self.system.dimension(), self.system.equalities());
-        let m = rows.len();
+        self.contacts.clear();
+        self.contacts.extend_from_slice(contacts);
+        self.mass.at(q, t)?;
+        let (n, m) = (self.system.dimension(), self.len());
+        let (rows, gaps) = (self.system.equalities(), self.system.inequalities());
         if m > 0 {
             rows.gradients(q, t, &mut self.gradients);
-            rows.rates(q, t, &mut self.rates);
-            self.solved.fill(0.0);
-            for (i, row) in self.solved.chunks_exact_mut(n).enumerate() {
-                rows.add_row(i, &self.gradients, 1.0, row);
-                // Solves fail on lengths alone, which are right here.
-                let _ = cholesky::solve(n, &self.factor, row);
+            rows.rates(q, t, &mut self.rates[..rows.len()]);
+            for (k, &i) in contacts.iter().enumerate() {
+                gaps.field(i).gradient(q, t, &mut self.gap_gradients[gaps.span(i)]);
+                self.rates[rows.len() + k] = gaps.field(i).rate(q, t);
             }
-            for (i, row) in self.solved.chunks_exact(n).enumerate() {
+            for k in 0..m {
+                let mut column = std::mem::take(&mut self.column);
+                column.fill(0.0);
+                let (rows, i, gradients) = self.row(k);
+                rows.add_row(i, gradients, 1.0, &mut column);
+                self.mass.last().solve(&column, &mut self.solved[k * n..(k + 1) * n]);
+                self.column = column;
+            }
+            for (i, row) in self.solved.chunks_exact(n).take(m).enumerate() {
                 for j in 0..m {
-                    self.gram[j * m + i] = rows.row_dot(j, &self.gradients, row);
+                    let (rows, of, gradients) = self.row(j);
+                    let product = rows.row_dot(of, gradients, row);
+                    self.gram[j * m + i] = product;
                 }
             }
-            if self.pivoted.factor(m, &self.gram, DEPENDENT).is_err() {
+            if self.pivoted.factor(m, &self.gram[..m * m], DEPENDENT).is_err() {
                 let worst = (0..m).find(|i| !self.gram[i * m + i].is_finite()).unwrap_or(0);
-                let culprit = rows.name(worst).to_owned();
+                let (rows, i, _) = self.row(worst);
+                let culprit = rows.name(i).to_owned();
                 return Err(StepError::NotFinite { t, what: "the gradient", culprit });
             }
         }
@@ -93,48 +122,53 @@ impl<'a> Held<'a> {
 
     /// An independent set of rows.
     pub(super) fn independent(&self) -> &[usize] {
-        if self.gram.is_empty() { &[] } else { self.pivoted.independent() }
+        if self.len() == 0 { &[] } else { self.pivoted.independent() }
     }
 
     /// The rows that depend on these.
     pub(crate) fn redundant(&self) -> &[usize] {
-        if self.gram.is_empty() { &[] } else { self.pivoted.redundant() }
+        if self.len() == 0 { &[] } else { self.pivoted.redundant() }
     }
 
-    /// Writes $M^{-1} p$.
-    pub(super) fn velocity_of(&self, p: &[f64], v: &mut [f64]) {
-        v.copy_from_slice(p);
-        // Solves fail on lengths alone, which are right here.
-        let _ = cholesky::solve(p.len(), &self.factor, v);
+    /// The mass where the rows were placed.
+    pub(super) fn mass(&self) -> &Mass {
+        self.mass.last()
     }
 
-    /// Makes `p` tangent and writes its velocity.
+    /// Makes `p` tangent to what is placed and writes its velocity.
     pub(super) fn project(&mut self, t: f64, p: &mut [f64]) -> Result<(), StepError> {
-        let rows = self.system.equalities();
+        let m = self.len();
         let mut velocity = std::mem::take(&mut self.velocity);
-        self.velocity_of(p, &mut velocity);
+        self.mass.last().solve(p, &mut velocity);
         self.multipliers.fill(0.0);
-        if !rows.is_empty() {
-            // Multipliers solve normal equations, whose rounding a second pass takes out.
-            for _ in 0..=CORRECTIONS {
-                rows.multiply(&self.gradients, &velocity, &mut self.defect);
-                for (d, rate) in self.defect.iter_mut().zip(&self.rates) {
-                    *d = -(*d + rate);
-                }
-                if norm_inf(&self.defect) <= 4.0 * f64::EPSILON * norm_inf(&velocity) {
-                    break;
-                }
-                let solved = self.pivoted.solve_basic(&self.defect, &mut self.correction);
-                solved.map_err(|error| StepError::Method { t, source: Box::new(error) })?;
-                for (i, mu) in self.correction.iter().enumerate() {
-                    self.multipliers[i] += mu;
-                    rows.add_row(i, &self.gradients, *mu, p);
-                }
-                self.velocity_of(p, &mut velocity);
+        let mut outcome = Ok(());
+        // Multipliers solve normal equations, whose rounding a second pass takes out.
+        for _ in 0..=CORRECTIONS {
+            if m == 0 {
+                break;
             }
+            for k in 0..m {
+                let (rows, i, gradients) = self.row(k);
+                let rate = rows.row_dot(i, gradients, &velocity) + self.rates[k];
+                self.defect[k] = -rate;
+            }
+            if norm_inf(&self.defect[..m]) <= 4.0 * f64::EPSILON * norm_inf(&velocity) {
+                break;
+            }
+            let (defect, correction) = (&self.defect[..m], &mut self.correction[..m]);
+            if let Err(error) = self.pivoted.solve_basic(defect, correction) {
+                outcome = Err(StepError::Method { t, source: Box::new(error) });
+                break;
+            }
+            for k in 0..m {
+                self.multipliers[k] += self.correction[k];
+                let (rows, i, gradients) = self.row(k);
+                rows.add_row(i, gradients, self.correction[k], p);
+            }
+            self.mass.last().solve(p, &mut velocity);
         }
         self.velocity = velocity;
-        Ok(())
+        outcome
     }
 }
 
