@@ -1,6 +1,6 @@
 //! What the equalities carry in an impact.
 //!
-//! $$ M\,\Delta v = G^\top r_N + T^\top r_T + F^\top\Lambda, \qquad F\,\Delta v = 0: $$
+//! $$ M\\,\Delta v = G^\top r_N + T^\top r_T + F^\top\Lambda, \qquad F\\,\Delta v = 0: $$
 //! the impulses $r$ of the contacts are known from the event, and $\Lambda$ is the answer of the equalities to them. The rows are those where the system
 //! was at the instant of the event, up to second order in how long ago that is.
 
@@ -35,7 +35,9 @@ impl Reactions<'_> {
         let (mut jump, mut impulses) = (vec![0.0; q.len()], vec![0.0; rows.len()]);
         self.saddle.solve(&push, &still, &mut jump, &mut impulses).ok()?;
         // The saddle point has the constraints on the other side of the equations.
-        impulses.iter_mut().for_each(|x| *x = -*x);
+        for x in impulses.iter_mut() {
+            *x = -*x;
+        }
         impulses.iter().all(|x| x.is_finite()).then_some(impulses)
     }
 }
