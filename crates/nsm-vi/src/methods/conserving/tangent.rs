@@ -339,10 +339,10 @@ impl ConservingTangentStepper<'_> {
             _ => self.system.names()[0].clone(),
         };
         let what = "the conserving step with velocities on the constraints";
-        if !residual.is_nan() {
-            StepError::NotConverged { t, what, iterations, residual, culprit }
-        } else {
+        if residual.is_nan() {
             StepError::NotFinite { t, what, culprit }
+        } else {
+            StepError::NotConverged { t, what, iterations, residual, culprit }
         }
     }
 }
