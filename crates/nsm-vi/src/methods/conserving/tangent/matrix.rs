@@ -1,7 +1,7 @@
 //! The residuals and the matrix of the step: a saddle point of $(x, y)$ and $(\Lambda, N)$.
 //!
 //! With the Hessians $H_i$ of constraints in the middle, and $y$ the velocities at the end,
-//! $$ \begin{pmatrix} \tfrac{h^2}2 V'' + \sum\tfrac12\Lambda_i H_i & M + \sum\tfrac12 N_i H_i \cr M - \sum\tfrac12 N_i H_i & -M \end{pmatrix} $$
+//! $$ \begin{pmatrix} \tfrac{h^2}2 V\'\' + \sum\tfrac12\Lambda_i H_i & M + \sum\tfrac12 N_i H_i \cr M - \sum\tfrac12 N_i H_i & -M \end{pmatrix} $$
 //! stands above the rows $(G_1\ \ 0)$ of $f$ and $(yH\ \ G_1)$ of $\dot f$, the equation of velocities first, so that rows and columns have one pattern.
 
 use nsm_solvers::LinearError;
