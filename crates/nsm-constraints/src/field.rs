@@ -73,6 +73,12 @@ pub trait Field: Send + Sync {
         false
     }
 
+    /// Whether the Hessian is the same everywhere. The gradient in the middle of a chord then is a discrete gradient, which keeps all symmetries, and the function
+    /// needs no [`mean_gradient`](Field::mean_gradient) of its own.
+    fn is_quadratic(&self) -> bool {
+        self.is_affine()
+    }
+
     /// The same function as an [`Affine`], if it is one and does not depend on time; bundles evaluate such rows together.
     fn affine(&self) -> Option<Affine> {
         None
@@ -141,6 +147,9 @@ macro_rules! behind_a_pointer {
             }
             fn is_affine(&self) -> bool {
                 (**self).is_affine()
+            }
+            fn is_quadratic(&self) -> bool {
+                (**self).is_quadratic()
             }
             fn affine(&self) -> Option<Affine> {
                 (**self).affine()

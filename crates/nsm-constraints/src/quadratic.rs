@@ -119,19 +119,7 @@ impl Field for Quadratic {
         }
     }
 
-    /// The gradient in the middle, which does the work of a quadratic function exactly.
-    fn mean_gradient(&self, start: &[f64], end: &[f64], _t: f64, out: &mut [f64]) -> bool {
-        let middle = |i: usize| 0.5 * (start[self.coordinates[i]] + end[self.coordinates[i]]);
-        out.copy_from_slice(&self.linear);
-        for &(i, j, a) in &self.products {
-            out[i] += a * middle(j);
-            out[j] += a * middle(i);
-        }
-        true
-    }
-
-    fn mean_hessian(&self, q: &[f64], _end: &[f64], t: f64, w: f64, out: &mut [f64]) -> bool {
-        self.hessian(q, t, 0.5 * w, out);
+    fn is_quadratic(&self) -> bool {
         true
     }
 
@@ -174,21 +162,30 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_gradient_does_the_work_exactly() {
-        let field = Quadratic::new(0.3, &[(0, 2.0)], &[(0, 1, 1.5), (1, 1, -0.5)]).unwrap();
+    fn the_gradient_in_the_middle_does_the_work_exactly() {
+        let quadratic = Quadratic::new(0.3, &[(0, 2.0)], &[(0, 1, 1.5), (1, 1, -0.5)]).unwrap();
+        let rod = crate::Rod::to_pivot(&[0, 1], &[0.3, -0.2], 0.7).unwrap();
         let (start, end, mut mean) = ([0.4, -1.2], [1.7, 0.6], [0.0; 2]);
-        assert!(field.mean_gradient(&start, &end, 0.0, &mut mean));
-        let work = mean[0] * (end[0] - start[0]) + mean[1] * (end[1] - start[1]);
-        assert!((work - field.value(&end, 0.0) + field.value(&start, 0.0)).abs() < 1e-15);
-        let (mut slope, mut moved) = ([0.0; 4], [0.0; 2]);
-        assert!(field.mean_hessian(&start, &end, 0.0, 2.0, &mut slope));
-        for j in 0..2 {
-            let mut next = end;
-            next[j] += 0.5;
-            field.mean_gradient(&start, &next, 0.0, &mut moved);
-            for i in 0..2 {
-                assert!((4.0 * (moved[i] - mean[i]) - slope[2 * i + j]).abs() < 1e-14);
-            }
+        let middle = [0.5 * (start[0] + end[0]), 0.5 * (start[1] + end[1])];
+        for field in [&quadratic as &dyn Field, &rod] {
+            assert!(field.is_quadratic() && !field.is_affine());
+            field.gradient(&middle, 0.0, &mut mean);
+            let work = mean[0] * (end[0] - start[0]) + mean[1] * (end[1] - start[1]);
+            let change = field.value(&end, 0.0) - field.value(&start, 0.0);
+            assert!((work - change).abs() < 2e-15, "{work} {change}");
+        }
+        let mut rows = crate::Rows::new(2);
+        rows.push("rod", rod).unwrap();
+        rows.push("quadratic", quadratic).unwrap();
+        assert!(rows.is_quadratic());
+        rows.push("formula", AutoDiff::new(Cubic, &[0]).unwrap()).unwrap();
+        assert!(!rows.is_quadratic());
+    }
+
+    struct Cubic;
+    impl Expr for Cubic {
+        fn value<T: Scalar>(&self, q: &[T], _t: T) -> T {
+            q[0] * q[0] * q[0]
         }
     }
 

@@ -66,4 +66,7 @@ impl Field for Rod {
     fn hessian(&self, _q: &[f64], _t: f64, w: f64, out: &mut [f64]) {
         self.separation.hessian(&[0.0; 3], w * self.reciprocal, 0.0, out);
     }
+    fn is_quadratic(&self) -> bool {
+        true
+    }
 }

@@ -30,6 +30,7 @@ pub struct Rows {
     rolling: Vec<usize>,
     /// Largest block: the scratch that [`Rows::curvatures`] and sums need.
     largest_block: usize,
+    quadratic: bool,
 }
 
 /// Rows that are evaluated together.
@@ -77,6 +78,7 @@ impl Rows {
             hessian_entries: Vec::new(),
             rolling: Vec::new(),
             largest_block: 0,
+            quadratic: true,
         }
     }
 
@@ -121,6 +123,7 @@ impl Rows {
             self.hessian_entries
                 .extend(block.iter().flat_map(|&i| block.iter().map(move |&j| (i, j))));
         }
+        self.quadratic &= field.is_quadratic() && !field.is_nonholonomic();
         if field.is_nonholonomic() {
             self.rolling.push(self.fields.len());
         }
@@ -236,6 +239,11 @@ impl Rows {
         for &i in &self.rolling {
             out[i] = self.fields[i].value_over(start, q, t);
         }
+    }
+
+    /// Whether every row is [quadratic](Field::is_quadratic) in the positions: gradients in the middle of a chord are then discrete gradients.
+    pub fn is_quadratic(&self) -> bool {
+        self.quadratic
     }
 
     /// Rows on velocities, ascending.

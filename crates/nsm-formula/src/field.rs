@@ -4,6 +4,7 @@ use nsm_constraints::{Affine, Field};
 use nsm_model::{Force, Invariant};
 
 use super::graph::Graph;
+use super::quadratic::Quadratic;
 use super::tape::Tape;
 use super::{FormulaError, Scope, build};
 
@@ -20,6 +21,8 @@ pub struct FormulaField {
     steady: bool,
     /// The formula as $a \cdot x + d$, if it is that and does not contain `t`: two products instead of a list of operations.
     affine: Option<Affine>,
+    /// The formula as a sum of products of affine forms, if it is one.
+    quadratic: Option<Quadratic>,
     /// Derivatives by time, if the formula contains `t`.
     rheonomic: Option<Rheonomic>,
 }
@@ -69,8 +72,13 @@ impl FormulaField {
             coordinates,
             steady,
             affine: None,
+            quadratic: None,
             rheonomic,
         };
+        if polynomial && field.rheonomic.is_none() {
+            field.quadratic =
+                Quadratic::of(&graph, root, &field.coordinates).filter(Quadratic::is_curved);
+        }
         if steady && polynomial && field.rheonomic.is_none() {
             // A polynomial of constant slope is its tangent anywhere; numbers that overflow there stay a list of operations.
             field.affine = Affine::tangent(&field, &vec![0.0; n], 0.0).ok();
@@ -90,14 +98,18 @@ impl Field for FormulaField {
     }
 
     fn value(&self, q: &[f64], t: f64) -> f64 {
-        match &self.affine {
-            Some(affine) => affine.value(q, t),
-            None => self.value.value(self.input(q, t)),
+        match (&self.affine, &self.quadratic) {
+            (Some(affine), _) => affine.value(q, t),
+            (None, Some(quadratic)) => quadratic.value(q),
+            (None, None) => self.value.value(self.input(q, t)),
         }
     }
 
     fn gradient(&self, q: &[f64], t: f64, out: &mut [f64]) {
-        self.gradient.evaluate(self.input(q, t), |i, value| out[i] = value);
+        match &self.quadratic {
+            Some(quadratic) => quadratic.gradient(q, out),
+            None => self.gradient.evaluate(self.input(q, t), |i, value| out[i] = value),
+        }
     }
 
     fn hessian(&self, q: &[f64], t: f64, w: f64, out: &mut [f64]) {
@@ -117,6 +129,10 @@ impl Field for FormulaField {
 
     fn is_affine(&self) -> bool {
         self.steady
+    }
+
+    fn is_quadratic(&self) -> bool {
+        self.steady || self.quadratic.is_some()
     }
 
     fn affine(&self) -> Option<Affine> {

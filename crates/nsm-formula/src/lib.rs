@@ -29,6 +29,7 @@ mod foreign;
 mod graph;
 mod kinetic;
 mod parse;
+mod quadratic;
 mod rolling;
 mod tangent;
 mod tape;

@@ -297,3 +297,40 @@ fn foreign_functions_have_names_of_their_own_and_a_number_of_arguments() {
     let error = FormulaField::new("g(x)", &scope).unwrap_err();
     assert!(error.message.contains("there is no function `g`"), "{error}");
 }
+
+#[test]
+fn sums_of_products_of_affine_forms_are_what_their_operations_give() {
+    // The same with a term below rounding that is no polynomial, and so is a list of operations.
+    let texts = [
+        "(x - y)^2 + (z + 0.25)^2/2 - l",
+        "-k*x*y + (x - 2*z + 1)*(y + x) - z/4",
+        "(x - y)*(x - y)*3 - (k*(x + 1))^2",
+        "k/2*(x - z - l)^2 + 9.81*(x + z)",
+    ];
+    for text in texts {
+        let field = FormulaField::new(text, &scope()).unwrap();
+        let listed =
+            FormulaField::new(&format!("{text} + 1e-300*sin(x + y + z)"), &scope()).unwrap();
+        assert!(field.is_quadratic() && !field.is_affine() && !listed.is_quadratic(), "{text}");
+        assert_eq!(listed.coordinates(), [0, 1, 2]);
+        for q in [[0.7, -0.3, 0.5], [-1.1, 4.0, -0.9], [200.0, 200.001, 0.01]] {
+            let near = |a: f64, b: f64| (a - b).abs() <= 4e-16 * (1.0 + a.abs().max(b.abs()));
+            let (a, b) = (field.value(&q, 0.0), listed.value(&q, 0.0));
+            // Products round in another order: to the last digits of the largest term.
+            let largest = if q[0] > 100.0 { 1e7 } else { 1e3 };
+            assert!((a - b).abs() <= 4e-16 * largest, "{text}: {a} {b}");
+            let (mut g, mut h) = (vec![0.0; field.coordinates().len()], [0.0; 3]);
+            field.gradient(&q, 0.0, &mut g);
+            listed.gradient(&q, 0.0, &mut h);
+            for (&c, g) in field.coordinates().iter().zip(g) {
+                assert!(near(g, h[c]), "{text}: {g} {h:?}");
+            }
+        }
+    }
+    // Differences are not expanded: nothing is lost between places far out.
+    let rod = FormulaField::new("(x - y)^2 - 1", &scope()).unwrap();
+    assert_eq!(rod.value(&[1e9 + 1.0, 1e9, 0.0], 0.0), 0.0);
+    for text in ["x^3", "x*y*z", "(x + t)^2", "(x*y)^2", "sin(x)^2", "x^2/y", "abs(x)*x"] {
+        assert!(!FormulaField::new(text, &scope()).unwrap().is_quadratic(), "{text}");
+    }
+}

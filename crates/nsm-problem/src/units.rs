@@ -81,7 +81,7 @@ impl Units {
                 continue;
             }
             let known = names(subject);
-            if !known.iter().any(|k| *k == name) {
+            if !known.contains(&name) {
                 let near = nearest(&name, known.iter().map(String::as_str).chain(KEYS));
                 let hint = near.map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
                 return Err(place.error(format!(

@@ -45,7 +45,10 @@ mod shared;
 
 pub use diagnostics::condition_estimate::{ConditionEstimate, ConditionEstimator};
 pub use diagnostics::conditioning::{Conditioning, Scheme};
-pub use methods::conserving::{Conserving, ConservingStepper, ConstraintSolver, ForceAverage};
+pub use methods::conserving::{
+    Conserving, ConservingStepper, ConservingTangent, ConservingTangentStepper, ConstraintSolver,
+    ForceAverage,
+};
 pub use methods::direct::{
     ConstraintAt, ContactForce, Direct, DirectStepper, Newmark, NewmarkStepper,
 };

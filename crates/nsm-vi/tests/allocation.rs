@@ -12,9 +12,9 @@ use nsm_model::{
     AutoKinetic, ContactLaw, DryFriction, KineticExpr, Mass, State, Stepper, System, Wound,
 };
 use nsm_vi::{
-    Conserving, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy, Gvi, Hybrid,
-    Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature, Restitution, Svci,
-    Variational,
+    Conserving, ConservingTangent, ConstraintAt, ConstraintSolver, Direct, DiscreteSmooth, Energy,
+    Gvi, Hybrid, Newmark, NullSpace, Projected, Projection, ProjectionMatrix, Quadrature,
+    Restitution, Svci, Variational,
 };
 
 fn count(name: &str, start: &State, mut stepper: impl Stepper<State = State>, steps: usize) {
@@ -145,6 +145,8 @@ fn no_step_allocates() {
     let (cradle, start) = cradle();
     let conserving = Conserving::new(0.01).stepper(&cradle).unwrap();
     count("conserving", &start, conserving, 200);
+    let tangent = ConservingTangent::new(0.01).stepper(&cradle).unwrap();
+    count("conserving, tangent", &start, tangent, 200);
     for method in [NullSpace::new(0.01, q), NullSpace::reparametrised(0.01, q)] {
         count("null space", &start, method.stepper(&cradle).unwrap(), 200);
     }

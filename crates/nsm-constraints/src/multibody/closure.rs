@@ -324,7 +324,8 @@ impl Closure {
                 break;
             }
             axpy(1.0, &self.step, &mut self.y);
-            // Convergence is quadratic, and steps that are round-off stop decreasing.
+            // No `nsm_solvers::newton::Course`: what ends it is that the loops are closed, in the units of each row, and the size of a step in joints (angles beside
+            // lengths) only says that no more can be had. Convergence is quadratic, and steps that are round-off stop decreasing.
             let next = size * (size / before) * (size / before);
             let quadratic = before.is_finite() && next <= 1e-17 * norm_inf(&self.y);
             if nearly && (quadratic || size >= 0.5 * before) {

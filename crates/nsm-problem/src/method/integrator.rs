@@ -11,8 +11,8 @@ use nsm_constraints::multibody::{Mechanism, MechanismError};
 use nsm_model::{Splitting, State, Stepper, System, SystemError};
 use nsm_vi::rigid::{Lgvci, RigidError, RigidState, RigidWorld};
 use nsm_vi::{
-    Conserving, Direct, DiscreteSmooth, Gvi, Hybrid, ImpactLaw, Newmark, NullSpace, Restitution,
-    Svci, Unknowns, Variational,
+    Conserving, ConservingTangent, Direct, DiscreteSmooth, Gvi, Hybrid, ImpactLaw, Newmark,
+    NullSpace, Restitution, Svci, Unknowns, Variational,
 };
 
 /// Why a method does not fit.
@@ -129,6 +129,14 @@ impl Integrator for Conserving {
     fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
         let method = *self;
         let make = move |step, _| Conserving { step, ..method }.stepper(system);
+        Ok(Box::new(Splitting::new(self.step, make)?))
+    }
+}
+
+impl Integrator for ConservingTangent {
+    fn bind<'a>(&self, system: &'a System, _start: &State) -> Bound<'a, State> {
+        let method = *self;
+        let make = move |step, _| ConservingTangent { step, ..method }.stepper(system);
         Ok(Box::new(Splitting::new(self.step, make)?))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use nsm_alpha::{ClassicalAlpha, Coefficients, Index, NewtonOptions};
 use nsm_vi::{
-    Conserving, ConstraintAt, ConstraintSolver, ContactForce, Direct, ImpactLaw, Newmark,
-    Projection, ProjectionMatrix, Quadrature, Restitution, Strength, Tolerances,
+    Conserving, ConservingTangent, ConstraintAt, ConstraintSolver, ContactForce, Direct, ImpactLaw,
+    Newmark, Projection, ProjectionMatrix, Quadrature, Restitution, Strength, Tolerances,
 };
 
 use super::Made;
@@ -41,6 +41,9 @@ pub(super) fn newmark(
 
 /// For quadratic constraints the conserving step is the energy-momentum scheme: one method, two names.
 pub(super) fn conserving(reader: &Reader<'_>, h: f64) -> Result<Made, ProblemError> {
+    if reader.choice("velocities", &[("free", false), ("held", true)])? == Some(true) {
+        return Ok(Arc::new(ConservingTangent { tolerances: tolerances(reader)?, step: h }));
+    }
     let mut conserving = Conserving::new(h);
     let solvers = [
         ("simultaneous", ConstraintSolver::Simultaneous),

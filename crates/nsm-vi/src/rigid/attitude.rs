@@ -68,6 +68,9 @@ pub struct Unsolved {
     pub residual: f64,
 }
 
+// No `nsm_solvers::newton::Course`: the equation in three unknowns is scaled by its right-hand side, so that its residual has no unit and ends the iteration, before
+// a step is made rather than after. (D.1) for a body that hardly turns is solved by its first residual.
+
 /// A Jacobian is kept while each step shrinks the residual by this.
 const CONTRACTION: f64 = 1e-2;
 /// Below this the residual is rounding: whether it still falls says nothing.

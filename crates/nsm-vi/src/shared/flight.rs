@@ -11,6 +11,7 @@ use nsm_constraints::Rows;
 use nsm_solvers::newton::Contraction;
 
 use crate::Tolerances;
+use crate::shared::extrapolation::Extrapolation;
 use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
@@ -19,12 +20,8 @@ const PATIENCE: usize = 20;
 /// Workspace of the iteration, and what it remembers of the steps before.
 #[derive(Debug)]
 pub(crate) struct Flight {
-    /// $\nu / h$ of the last step, its change from the step before, and the change of that.
-    rate: Vec<f64>,
-    change: Vec<f64>,
-    second_change: Vec<f64>,
-    /// Steps in a row of which these are known, up to three.
-    known: usize,
+    /// $\nu / h$.
+    rate: Extrapolation,
     f: Vec<f64>,
     step: Vec<f64>,
     mu: Vec<f64>,
@@ -42,10 +39,7 @@ impl Flight {
     pub(crate) fn new(rows: &Rows) -> Self {
         let m = rows.len();
         Self {
-            rate: vec![0.0; m],
-            change: vec![0.0; m],
-            second_change: vec![0.0; m],
-            known: 0,
+            rate: Extrapolation::new(m),
             f: vec![0.0; m],
             step: vec![0.0; rows.dimension()],
             mu: vec![0.0; m],
@@ -64,16 +58,15 @@ impl Flight {
         tolerances: &Tolerances,
     ) -> Option<Landing> {
         if !continued {
-            self.known = 0;
+            self.forget();
         }
         // A row that has become redundant hands its load to others: nothing to extrapolate.
-        if held.redundant().iter().any(|&i| self.rate[i] != 0.0) {
-            self.known = 0;
+        if held.redundant().iter().any(|&i| self.rate.last()[i] != 0.0) {
+            self.forget();
         }
-        if self.known > 0 {
-            let changes = self.change.iter().zip(&self.second_change);
-            for ((nu, rate), (change, second)) in nu.iter_mut().zip(&self.rate).zip(changes) {
-                *nu = h * (rate + change + second);
+        if self.rate.is_known() {
+            for (nu, rate) in nu.iter_mut().zip(self.rate.next()) {
+                *nu = h * rate;
             }
             for &i in held.redundant() {
                 nu[i] = 0.0;
@@ -94,7 +87,7 @@ impl Flight {
             let scale = larger(scale, f64::MIN_POSITIVE);
             match course.stepped(last, scale) {
                 Contraction::Ends => {
-                    self.remember(nu, h);
+                    self.rate.remember(nu.iter().map(|nu| nu / h));
                     return Some(Landing { iterations: iteration, residual: last / scale });
                 }
                 Contraction::Fails => return None,
@@ -104,26 +97,14 @@ impl Flight {
         None
     }
 
-    fn remember(&mut self, nu: &[f64], h: f64) {
-        let changes = self.change.iter_mut().zip(&mut self.second_change);
-        for ((rate, (change, second)), nu) in self.rate.iter_mut().zip(changes).zip(nu) {
-            let new = nu / h;
-            let new_change = if self.known > 0 { new - *rate } else { 0.0 };
-            *second = if self.known > 1 { new_change - *change } else { 0.0 };
-            *change = new_change;
-            *rate = new;
-        }
-        self.known = (self.known + 1).min(3);
-    }
-
     /// Forgets the steps before.
     pub(crate) fn forget(&mut self) {
-        self.known = 0;
+        self.rate.forget();
     }
 }
 
 /// Subtracts `step` from `x` and returns the largest entries of both, NaN if any of either is.
-fn subtract(step: &[f64], x: &mut [f64]) -> (f64, f64) {
+pub(crate) fn subtract(step: &[f64], x: &mut [f64]) -> (f64, f64) {
     // In lanes, as in `norm_inf`.
     let ((steps, step), (xs, x)) = (step.as_chunks::<4>(), x.as_chunks_mut::<4>());
     let (mut lanes, mut sums) = ([[0.0_f64; 4]; 2], [0.0_f64; 4]);

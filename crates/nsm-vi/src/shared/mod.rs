@@ -2,6 +2,7 @@
 //! step with constraints, and the tolerances they are solved to.
 
 pub(crate) mod complement;
+pub(crate) mod extrapolation;
 pub(crate) mod flight;
 pub(crate) mod gaps;
 pub(crate) mod gradients;

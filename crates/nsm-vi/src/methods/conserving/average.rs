@@ -78,6 +78,10 @@ impl Averager {
             }
             ForceAverage::Conserving => {
                 let time = chord.mid_time();
+                if field.is_quadratic() {
+                    field.gradient(chord.middle, time, out);
+                    return;
+                }
                 if field.mean_gradient(chord.start, chord.end, time, out) {
                     return;
                 }
@@ -114,6 +118,10 @@ impl Averager {
                     return;
                 }
                 let time = chord.mid_time();
+                if field.is_quadratic() {
+                    field.hessian(chord.middle, time, 0.5 * w, out);
+                    return;
+                }
                 if field.mean_hessian(chord.start, chord.end, time, w, out) {
                     return;
                 }
@@ -154,9 +162,6 @@ impl Averager {
         chord: Chord<'_>,
         middle: &[f64],
     ) -> Option<(f64, f64)> {
-        if field.is_affine() {
-            return None;
-        }
         let (columns, time) = (field.coordinates(), chord.mid_time());
         let (before, after) = (field.value(chord.start, time), field.value(chord.end, time));
         let (mut work, mut size, mut squared) = (0.0, before.abs() + after.abs(), 0.0);

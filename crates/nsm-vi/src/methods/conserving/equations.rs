@@ -18,6 +18,10 @@ pub(super) struct Equations<'a> {
     mass: Vec<f64>,
     /// Potential terms with a Hessian.
     curved: Vec<usize>,
+    /// Whether averaged gradients of equalities are those in the middle, of which a bundle makes all at once.
+    together: bool,
+    /// Whether forces ask for velocities.
+    forced: bool,
     block: Vec<f64>,
     middle: Vec<f64>,
     velocity: Vec<f64>,
@@ -50,6 +54,12 @@ impl<'a> Equations<'a> {
             averager: Averager::new(rule, largest),
             mass: system.mass().entries().iter().map(|e| e.2).collect(),
             curved: (0..potential.len()).filter(|&i| !potential.field(i).is_affine()).collect(),
+            together: match rule {
+                ForceAverage::Conserving => equalities.is_quadratic(),
+                ForceAverage::Midpoint => true,
+                ForceAverage::Trapezoidal => false,
+            },
+            forced: !system.forces().is_empty(),
             block: vec![0.0; largest],
             middle: vec![0.0; n],
             velocity: vec![0.0; n],
@@ -63,9 +73,13 @@ impl<'a> Equations<'a> {
     /// Evaluates $\bar s$, $\bar G$ and $f(x)$.
     pub(super) fn evaluate(&mut self, start: Start<'_>, x: &[f64]) {
         let Start { q, t, h, .. } = start;
-        for (i, (a, b)) in q.iter().zip(x).enumerate() {
-            self.middle[i] = 0.5 * (a + b);
-            self.velocity[i] = (b - a) / h;
+        for ((middle, a), b) in self.middle.iter_mut().zip(q).zip(x) {
+            *middle = 0.5 * (a + b);
+        }
+        if self.forced {
+            for ((velocity, a), b) in self.velocity.iter_mut().zip(q).zip(x) {
+                *velocity = (b - a) / h;
+            }
         }
         let chord = Chord { start: q, middle: &self.middle, end: x, t, h };
         self.slope.copy_from_slice(self.loads.constant());
@@ -80,8 +94,12 @@ impl<'a> Equations<'a> {
         }
         self.loads.subtract_forces(&self.middle, &self.velocity, t + 0.5 * h, &mut self.slope);
         let rows = self.system.equalities();
-        for i in 0..rows.len() {
-            self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
+        if self.together {
+            rows.gradients(&self.middle, t + 0.5 * h, &mut self.averaged);
+        } else {
+            for i in 0..rows.len() {
+                self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
+            }
         }
         rows.values_over(q, x, t + h, &mut self.f);
     }

@@ -1,15 +1,17 @@
-//! The conserving step with its matrix frozen at the start.
+//! The conserving step with its matrix frozen in the middle of the flight, or at the start where rows depend on others.
 //!
 //! At $h \to 0$ the matrix of the step is $\begin{pmatrix} M & G^\top \cr G & 0 \end{pmatrix}$, which costs as much
-//! as a chain is long, and a fraction of the true one. Iterations with it gain a factor $O(h)$ each, and reach the
+//! as a chain is long, and a fraction of the true one. In the middle its forces have the directions of the step, but for $O(h^2)$. Iterations with it gain a factor $O(h)$ each, and reach the
 //! same step to round-off where forces and motion vary little over it. Where they vary more, Newton's method takes over,
-//! and the attempt is not repeated for a while.
+//! and the attempt is not repeated for a while. It begins with what the last three steps say of this one.
 
 use nsm_solvers::newton::Contraction;
 use nsm_solvers::small::norm_inf;
 
 use super::equations::{Equations, Start};
 use crate::Tolerances;
+use crate::shared::extrapolation::Extrapolation;
+use crate::shared::flight::subtract;
 use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
@@ -23,8 +25,12 @@ const PAUSES: [usize; 2] = [4, 128];
 pub(super) struct Frozen {
     pause: usize,
     next_pause: usize,
-    rhs: Vec<f64>,
-    b: Vec<f64>,
+    /// What the last steps moved beyond $h v$, and their multipliers; where the last one ended.
+    beyond: Extrapolation,
+    loads: Extrapolation,
+    left: Vec<f64>,
+    /// $q + h v$.
+    flight: Vec<f64>,
     dx: Vec<f64>,
     dl: Vec<f64>,
     r: Vec<f64>,
@@ -36,8 +42,10 @@ impl Frozen {
         Self {
             pause: 0,
             next_pause: PAUSES[0],
-            rhs: vec![0.0; n],
-            b: vec![0.0; m],
+            beyond: Extrapolation::new(n),
+            loads: Extrapolation::new(m),
+            left: vec![f64::NAN; n],
+            flight: vec![0.0; n],
             dx: vec![0.0; n],
             dl: vec![0.0; m],
             r: vec![0.0; n],
@@ -45,7 +53,7 @@ impl Frozen {
         }
     }
 
-    /// Solves from the guesses in `x` and `multipliers` with `held` placed at the start; iterations and the last step
+    /// Solves from the guesses in `x` and `multipliers` with `held` placed there; iterations and the last step
     /// relative to the positions, or nothing if it does not contract.
     pub(super) fn solve(
         &mut self,
@@ -61,25 +69,29 @@ impl Frozen {
         }
         self.pause = self.next_pause;
         self.next_pause = (2 * self.next_pause).min(PAUSES[1]);
+        self.predict(held, start, x, multipliers);
         let mut course = tolerances.frozen(multipliers.len());
         for iteration in 1..=PATIENCE {
             equations.evaluate(start, x);
             equations.residual(start, x, multipliers, &mut self.r, &mut self.scratch);
-            self.rhs.iter_mut().zip(&self.r).for_each(|(rhs, r)| *rhs = -r);
-            self.b.iter_mut().zip(&equations.f).for_each(|(b, f)| *b = -f);
-            held.solve(&self.rhs, &self.b, &mut self.dx, &mut self.dl).ok()?;
-            for (x, d) in x.iter_mut().zip(&self.dx) {
-                *x += d;
-            }
+            // Minus the step, which spares two changes of sign.
+            held.solve(&self.r, &equations.f, &mut self.dx, &mut self.dl).ok()?;
+            let (moved, scale) = subtract(&self.dx, x);
             for (l, d) in multipliers.iter_mut().zip(&self.dl) {
-                *l += d;
+                *l -= d;
             }
             // M⁻¹r is what the change of the multipliers moves and the step does not show.
             equations.system.mass().solve(&self.r, &mut self.scratch);
-            let last = norm_inf(&self.dx).max(norm_inf(&self.scratch));
-            let scale = norm_inf(x).max(f64::MIN_POSITIVE);
+            let loads = norm_inf(&self.scratch);
+            // A size that is not a number must not be lost.
+            let last = if loads > moved { loads } else { moved + 0.0 * loads };
+            let scale = scale.max(f64::MIN_POSITIVE);
             match course.stepped(last, scale) {
                 Contraction::Ends => {
+                    let moved = x.iter().zip(&self.flight).map(|(x, y)| x - y);
+                    self.beyond.remember(moved);
+                    self.loads.remember(multipliers.iter().copied());
+                    self.left.copy_from_slice(x);
                     equations.evaluate(start, x);
                     (self.pause, self.next_pause) = (0, PAUSES[0]);
                     return Some((iteration, last / scale));
@@ -89,5 +101,30 @@ impl Frozen {
             }
         }
         None
+    }
+
+    /// Adds to the flight in `x` what the last three steps say of this one, if they ended where it begins.
+    fn predict(
+        &mut self,
+        held: &Held<'_>,
+        start: Start<'_>,
+        x: &mut [f64],
+        multipliers: &mut [f64],
+    ) {
+        self.flight.copy_from_slice(x);
+        // A row that has become redundant hands its load to others: nothing to extrapolate.
+        let handed = held.redundant().iter().any(|&i| self.loads.last()[i] != 0.0);
+        if handed || self.left != start.q {
+            self.beyond.forget();
+            self.loads.forget();
+        }
+        if self.beyond.is_known() {
+            for (x, d) in x.iter_mut().zip(self.beyond.next()) {
+                *x += d;
+            }
+            for (l, next) in multipliers.iter_mut().zip(self.loads.next()) {
+                *l = next;
+            }
+        }
     }
 }

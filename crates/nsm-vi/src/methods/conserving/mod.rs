@@ -7,7 +7,8 @@
 //! potential's work is its difference and the constraints do none. Momenta of rotations are exact where
 //! potentials and constraints are quadratic or bring a discrete gradient with the symmetry (beams,
 //! [`Field::mean_gradient`](nsm_constraints::Field::mean_gradient)), and of second order otherwise. Velocities leave the constraints, $\dot f \ne 0$, by an amount that can grow
-//! (\[GO\] Figures 8 and 12): see [`Projection`](crate::Projection).
+//! (\[GO\] Figures 8 and 12). Of a quadratic constraint with Hessian $A$, $\bar G\\,\Delta q = 0$ leaves $\dot f_1 = -\dot f_0 + \tfrac h4 (v_1^\top A v_1 - v_0^\top A v_0)$.
+//! [`Projection`](crate::Projection) brings velocities back and takes energy, [`ConservingTangent`] holds both.
 //!
 //! Coordinates without mass are allowed where the constraints give them their velocity: then $v$ is the one with
 //! $Mv = p$ whose massless part the constraints allow.
@@ -18,9 +19,11 @@ mod average;
 mod equations;
 mod frozen;
 mod solve;
+mod tangent;
 
 pub use average::ForceAverage;
 pub use solve::ConstraintSolver;
+pub use tangent::{ConservingTangent, ConservingTangentStepper};
 
 use nsm_model::{
     Clock, Events, Mass, State, StepError, StepReport, Stepper, System, SystemError, Tolerance,

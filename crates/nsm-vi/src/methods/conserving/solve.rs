@@ -77,6 +77,8 @@ pub(super) struct Solver<'a> {
     pub(super) held: Option<Held<'a>>,
     /// Present where the mass is regular.
     frozen: Option<Frozen>,
+    /// Whether the equalities are placed in the middle of the flight, as they are where none depends on others.
+    middle: bool,
     pub(super) residual: f64,
 }
 
@@ -137,6 +139,7 @@ impl<'a> Solver<'a> {
             r: vec![0.0; n],
             held: if m == 0 { None } else { Some(Held::new(system)?) },
             frozen: (m > 0 && system.mass().massless().is_empty()).then(|| Frozen::new(n, m)),
+            middle: false,
             residual: 0.0,
             equations,
         })
@@ -159,7 +162,19 @@ impl<'a> Solver<'a> {
 
     fn simultaneous(&mut self, start: Start<'_>) -> Result<usize, StepError> {
         if let Some(held) = &mut self.held {
-            held.place(start.q, start.t)?;
+            // Which rows depend on others shows where they hold, not in the middle.
+            let mut placed = false;
+            if self.middle {
+                for ((guess, q), x) in self.guess.iter_mut().zip(start.q).zip(&self.x) {
+                    *guess = 0.5 * (q + x);
+                }
+                let middle = held.place(&self.guess, start.t + 0.5 * start.h);
+                placed = middle.is_ok() && held.redundant().is_empty();
+            }
+            if !placed {
+                held.place(start.q, start.t)?;
+                self.middle = self.frozen.is_some() && held.redundant().is_empty();
+            }
             for &i in held.redundant() {
                 self.multipliers[i] = 0.0;
             }
