@@ -43,11 +43,11 @@ impl FrictionSolver {
         let hasty = [
             (Newton, WARM),
             (GaussSeidel, 30),
-            (Newton, 100),
+            (Newton, 200),
             (InteriorPoint, 40),
-            (Newton, 60),
+            (Newton, 400),
             (Admm, 300),
-            (Newton, 100),
+            (Newton, 400),
         ];
         let stages: &[_] = if options.patient { &stages } else { &hasty };
         // Sweeps from impulses of the step before lead away from the solution before they lead to it.
@@ -128,8 +128,9 @@ impl FrictionSolver {
             }
             work.return_to_best();
             if method == FrictionMethod::Newton {
-                // Sweeps in between have not helped, and need not be tried again.
-                if work.residual <= fair && work.residual > 0.5 * stalled {
+                // Sweeps in between have not helped, and need not be tried again; in a crowd they never do.
+                let crowd = problem.len() > MANY && work.residual <= stall;
+                if crowd || work.residual <= fair && work.residual > 0.5 * stalled {
                     break;
                 }
                 stalled = work.residual;
@@ -147,6 +148,8 @@ const QUICKLY: usize = 3;
 /// Newton's iterations from the impulses of the step before, and contacts up to which sweeps are quicker.
 const WARM: usize = 50;
 const FEW: usize = 3;
+/// Contacts above which sweeps do not carry a residual further that is small already.
+const MANY: usize = 64;
 
 /// Share of the energies that impulses exchange below which a gain is rounding.
 const ROUNDING: f64 = 1e-15;
