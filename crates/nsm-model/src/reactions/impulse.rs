@@ -1,6 +1,6 @@
 //! What the equalities carry in an impact.
 //!
-//! $$ M\,\Delta v = G^\top r_N + T^\top r_T + F^\top\Lambda, \qquad F\,\Delta v = 0: $$
+//! $$ M\\,\Delta v = G^\top r_N + T^\top r_T + F^\top\Lambda, \qquad F\\,\Delta v = 0: $$
 //! the impulses $r$ of the contacts are known from the event, and $\Lambda$ is the answer of the equalities to them. The rows are those where the system
 //! was at the instant of the event, up to second order in how long ago that is.
 
