@@ -35,7 +35,9 @@ impl Reactions<'_> {
         let (mut jump, mut impulses) = (vec![0.0; q.len()], vec![0.0; rows.len()]);
         self.saddle.solve(&push, &still, &mut jump, &mut impulses).ok()?;
         // The saddle point has the constraints on the other side of the equations.
-        impulses.iter_mut().for_each(|x| *x = -*x);
+        for x in &mut impulses {
+            *x = -*x;
+        }
         impulses.iter().all(|x| x.is_finite()).then_some(impulses)
     }
 }
