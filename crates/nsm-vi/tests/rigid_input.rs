@@ -146,3 +146,14 @@ fn a_load_that_returns_nan_is_caught() {
     assert!(matches!(&error, StepError::NotFinite { culprit, .. } if culprit == "kite"), "{error}");
     assert!(state.bodies[0].pose.x.iter().all(|c| c.is_finite()));
 }
+
+#[test]
+fn a_plane_added_after_the_law_of_all_contacts_is_refused_with_what_to_do() {
+    let ball = RigidBody::uniform("ball", 1.0, Shape::sphere(0.5).unwrap()).unwrap();
+    let world = RigidWorld::new(gravity()).unwrap().with_body(ball);
+    let world = world.with_law(nsm_model::ContactLaw::frictionless(0.5)).unwrap();
+    let world = world.with_half_space("floor", Vec3::z(), 0.0).unwrap();
+    let state = RigidState::new([BodyState::at_rest(Pose::translation(Vec3::z()))]);
+    let error = Lgvci::default().stepper(&world, &state, H).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("before their laws"), "{error}");
+}

@@ -15,7 +15,7 @@ use super::index::{Chapter, Counts, Line, sum};
 /// Filters lines, and opens what a link leads to.
 const SCRIPT: &str = include_str!("report.js");
 /// Numbers of all films of one experiment.
-const FILM: usize = 2_600;
+const FILM: usize = 2_350;
 /// Length of a film above which runs are left out of it.
 const FILM_BYTES: usize = 18_000;
 /// Length of the film of one run above which it is left out.

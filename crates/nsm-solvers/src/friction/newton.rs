@@ -1,9 +1,12 @@
 //! Semismooth Newton on the equations of Alart and Curnier.
 //!
-//! In the scaled problem, with $x = r_N - u_N$, $y = r_T - u_T$:
+//! In the scaled problem, with $x = r_N - \rho u_N$, $y = r_T - \rho u_T$ and any $\rho > 0$:
 //! $$ F_N = r_N - \max(x, 0), \qquad F_T = r_T - P_D(y), \quad D = \lbrace \lvert y \rvert \le \mu \max(x, 0) \rbrace . $$
 //! $F = 0$ is Coulomb's law. Its generalised Jacobian is $A + B\\,W$ with blocks $A$, $B$ of each contact on its own; steps are searched along
-//! lines that may rise above the last value but not above the last six.
+//! lines that may rise above the last value but not above the last two dozen.
+//!
+//! Where a pile is nearly isostatic, steps go round in circles between two choices of what sticks, slips and parts. The equations for another
+//! $\rho$ have the same solutions and other steps, and a compliance shortens steps: both are changed for as long as the residual does not fall.
 
 use super::FrictionProblem;
 use super::blocks::{BlockLu, product};
@@ -12,9 +15,14 @@ use super::work::Work;
 
 /// Bounds of the compliance that keeps steps of redundant contacts short: along the null space of $W$ they are the misfit over it. Newton's step
 /// with it is one of a proximal iteration, so that it leads to the same solutions.
-const COMPLIANCE: (f64, f64) = (1e-7, 1e-4);
+const COMPLIANCE: (f64, f64) = (1e-7, 1e-2);
 /// Compliance as a share of the residual.
 const SHARE: f64 = 0.1;
+/// Values that a step may not rise above. Few of them make short steps that lead nowhere.
+const MEMORY: usize = 24;
+/// Iterations without progress after which other equations are taken, and what they are in turn: $\rho$, and by how much more the compliance is.
+const PATIENCE: usize = 8;
+const EQUATIONS: [(f64, f64); 4] = [(1.0, 1.0), (3.0, 10.0), (0.3, 100.0), (10.0, 1000.0)];
 
 /// Storage of the iteration.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +60,7 @@ pub(super) fn iterate(
     let m = 3 * n;
     memory.resize(m);
     let (mut mark, mut since) = (f64::INFINITY, 0);
-    let mut recent = [0.0_f64; 6];
+    let mut recent = [0.0_f64; MEMORY];
     for iteration in 0..iterations {
         if work.measure(problem) <= tolerance {
             return iteration;
@@ -62,14 +70,16 @@ pub(super) fn iterate(
         } else if work.residual <= enough && iteration > since + STALLED {
             return iteration;
         }
-        let value = equations(problem, &work.r, &work.u, &mut memory.f);
+        let (rho, more) = EQUATIONS[(iteration - since) / PATIENCE % EQUATIONS.len()];
+        let value = equations(problem, rho, &work.r, &work.u, &mut memory.f);
         let defect = problem.residual(&work.r, &work.u);
-        let compliance = (SHARE * defect).clamp(COMPLIANCE.0, COMPLIANCE.1);
-        recent[iteration % 6] = value;
+        let compliance = (more * SHARE * defect).clamp(COMPLIANCE.0, COMPLIANCE.1);
+        recent[iteration % MEMORY] = value;
         memory.slopes.clear();
         memory.slopes.extend((0..n).map(|i| {
-            let (a, b) = derivative(problem.friction[i], &work.r[3 * i..], &work.u[3 * i..]);
-            [a, b]
+            let (r, u) = (&work.r[3 * i..], &work.u[3 * i..]);
+            let (a, b) = derivative(problem.friction[i], r, &[rho * u[0], rho * u[1], rho * u[2]]);
+            [a, b.map(|row| row.map(|x| rho * x))]
         }));
         let Memory { lu, bodies, slopes, .. } = &mut *memory;
         let by_bodies = problem.bodies.pay(n)
@@ -109,7 +119,7 @@ pub(super) fn iterate(
                 *r = s + length * d;
             }
             problem.velocity(&work.r, &mut work.u);
-            let trial = equations(problem, &work.r, &work.u, f);
+            let trial = equations(problem, rho, &work.r, &work.u, f);
             if trial.is_finite() && trial <= bar * (1.0 - 1e-4 * length) {
                 accepted = true;
                 break;
@@ -131,11 +141,11 @@ pub(super) fn iterate(
 }
 
 /// Writes $F$ and returns $|F|^2$.
-fn equations(problem: &FrictionProblem, r: &[f64], u: &[f64], f: &mut [f64]) -> f64 {
+fn equations(problem: &FrictionProblem, rho: f64, r: &[f64], u: &[f64], f: &mut [f64]) -> f64 {
     for (i, mu) in problem.friction.iter().enumerate() {
         let k = 3 * i;
-        let x = (r[k] - u[k]).max(0.0);
-        let y = [r[k + 1] - u[k + 1], r[k + 2] - u[k + 2]];
+        let x = (r[k] - rho * u[k]).max(0.0);
+        let y = [r[k + 1] - rho * u[k + 1], r[k + 2] - rho * u[k + 2]];
         let (length, radius) = (y[0].hypot(y[1]), mu * x);
         let scale = if length <= radius { 1.0 } else { radius / length };
         f[k] = r[k] - x;
@@ -145,7 +155,7 @@ fn equations(problem: &FrictionProblem, r: &[f64], u: &[f64], f: &mut [f64]) -> 
     f.iter().map(|x| x * x).sum()
 }
 
-/// $\partial F/\partial r$ and $\partial F/\partial u$ of one contact.
+/// $\partial F/\partial r$ and $\partial F/\partial(\rho u)$ of one contact, from $r$ and $\rho u$.
 fn derivative(mu: f64, r: &[f64], u: &[f64]) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
     let (mut a, mut b) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
     let x = r[0] - u[0];

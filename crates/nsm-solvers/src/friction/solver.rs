@@ -13,6 +13,7 @@ use super::{
 pub struct FrictionSolver {
     work: Work,
     newton: Memory,
+    again: Vec<f64>,
 }
 
 impl FrictionSolver {
@@ -42,18 +43,36 @@ impl FrictionSolver {
         let hasty = [
             (Newton, WARM),
             (GaussSeidel, 30),
-            (Newton, 15),
-            (GaussSeidel, 100),
-            (Newton, 25),
-            (InteriorPoint, 60),
-            (Newton, 25),
+            (Newton, 200),
+            (InteriorPoint, 40),
+            (Newton, 400),
             (Admm, 300),
-            (Newton, 25),
+            (Newton, 400),
         ];
         let stages: &[_] = if options.patient { &stages } else { &hasty };
         // Sweeps from impulses of the step before lead away from the solution before they lead to it.
         let warm = problem.len() > FEW && r.iter().any(|r| *r != 0.0);
-        self.run(problem, r, options, if warm { stages } else { &stages[1..] })
+        if !warm || options.patient {
+            return self.run(problem, r, options, if warm { stages } else { &stages[1..] });
+        }
+        // From where the quick methods do not arrive, they often do from nothing.
+        let mut again = std::mem::take(&mut self.again);
+        again.clear();
+        again.resize(r.len(), 0.0);
+        let mut outcome = self.run(problem, r, options, &stages[..QUICKLY]);
+        if let Err(FrictionError::NotSolved { residual, .. }) = outcome {
+            let other = self.run(problem, &mut again, options, &stages[1..]);
+            let better = match &other {
+                Err(FrictionError::NotSolved { residual: other, .. }) => *other < residual,
+                other => other.is_ok(),
+            };
+            if better {
+                r.copy_from_slice(&again);
+                outcome = other;
+            }
+        }
+        self.again = again;
+        outcome
     }
 
     pub(super) fn run(
@@ -71,7 +90,7 @@ impl FrictionSolver {
         if let Some(k) = r.iter().position(|x| !x.is_finite()) {
             return Err(FrictionError::NotFinite { what: "the impulse", contact: k / 3 });
         }
-        let Self { work, newton: memory } = self;
+        let Self { work, newton: memory, .. } = self;
         work.start((0..m).map(|k| r[k] / problem.scale[k / 3]));
         let (mut iterations, mut stage) = (0, FrictionMethod::GaussSeidel);
         // Putting the answer into the cones may cost a little.
@@ -97,7 +116,7 @@ impl FrictionSolver {
             iterations += match method {
                 FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, work, enough, most),
                 FrictionMethod::Newton => {
-                    newtons += usize::from(most > WARM);
+                    newtons += usize::from(most != WARM);
                     newton::iterate(problem, work, memory, (enough, stall), most)
                 }
                 FrictionMethod::InteriorPoint => interior::iterate(problem, work, enough, most),
@@ -109,8 +128,9 @@ impl FrictionSolver {
             }
             work.return_to_best();
             if method == FrictionMethod::Newton {
-                // Sweeps in between have not helped, and need not be tried again.
-                if work.residual <= fair && work.residual > 0.5 * stalled {
+                // Sweeps in between have not helped, and need not be tried again; in a crowd they never do.
+                let crowd = problem.len() > MANY && work.residual <= stall;
+                if crowd || work.residual <= fair && work.residual > 0.5 * stalled {
                     break;
                 }
                 stalled = work.residual;
@@ -123,9 +143,13 @@ impl FrictionSolver {
 /// Residual from which a quick method that no longer helps is left.
 const QUICK: f64 = 3e-8;
 
+/// The first of the stages, which are quick.
+const QUICKLY: usize = 3;
 /// Newton's iterations from the impulses of the step before, and contacts up to which sweeps are quicker.
-const WARM: usize = 8;
+const WARM: usize = 50;
 const FEW: usize = 3;
+/// Contacts above which sweeps do not carry a residual further that is small already.
+const MANY: usize = 64;
 
 /// Share of the energies that impulses exchange below which a gain is rounding.
 const ROUNDING: f64 = 1e-15;

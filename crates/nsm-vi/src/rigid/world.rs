@@ -98,7 +98,7 @@ impl RigidWorld {
         Ok(self)
     }
 
-    /// One law for all contacts.
+    /// One law for all contacts. Bodies and planes must all have been added.
     ///
     /// # Errors
     /// A law out of range.
@@ -274,6 +274,13 @@ impl RigidWorld {
         }
         if !state.t.is_finite() {
             return Err(RigidError::NotFinite { what: "time", name: "state".into() });
+        }
+        if let Some(laws) = &self.laws
+            && laws.classes.len() != self.bodies.len() + self.planes.len()
+        {
+            let must = "one for every body and plane: add them all before their laws";
+            let value = laws.classes.len() as f64;
+            return Err(RigidError::Parameter { what: "the number of classes", must, value });
         }
         for (index, (body, s)) in self.bodies.iter().zip(&state.bodies).enumerate() {
             let name = || body.name().to_owned();
