@@ -1,6 +1,6 @@
 //! Dry friction on freedoms: forces along rates of the system, bounded, that stick exactly.
 //!
-//! $$ \lvert r_k\rvert \le \tau_k + s_k\,\lvert R_k\rvert, \qquad u_k = T_k(q)\,v \ne 0 \Rightarrow r_k = -(\tau_k + s_k\,\lvert R_k\rvert)\,\operatorname{sign} u_k, $$
+//! $$ \lvert r_k\rvert \le \tau_k + s_k\\,\lvert R_k\rvert, \qquad u_k = T_k(q)\\,v \ne 0 \Rightarrow r_k = -(\tau_k + s_k\\,\lvert R_k\rvert)\\,\operatorname{sign} u_k, $$
 //! $R_k$ being the forces of some equalities at that instant. In what methods book, it stands after the contacts: number $m + k$ is row $k$.
 
 use nsm_constraints::{Tangent, TangentRows};

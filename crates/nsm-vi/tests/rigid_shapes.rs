@@ -36,10 +36,14 @@ fn after(world: &RigidWorld, start: BodyState, h: f64, end: f64) -> (RigidState,
 }
 
 fn agree(name: &str, shape: &Shape, pose: Pose, law: [f64; 2], bound: f64) {
+    agree_until(name, shape, pose, law, bound, 1.0);
+}
+
+fn agree_until(name: &str, shape: &Shape, pose: Pose, law: [f64; 2], bound: f64, end: f64) {
     let [e, mu] = law;
     let start = BodyState::new(pose, Vec3::zeros(), Vec3::zeros());
-    let (plane, events) = after(&world(shape, e, mu, false), start, 0.005, 1.0);
-    let (slab, others) = after(&world(shape, e, mu, true), start, 0.005, 1.0);
+    let (plane, events) = after(&world(shape, e, mu, false), start, 0.005, end);
+    let (slab, others) = after(&world(shape, e, mu, true), start, 0.005, end);
     let (p, q) = (&plane.bodies[0].pose, &slab.bodies[0].pose);
     let apart = (p.x - q.x).norm().max((p.rot - q.rot).norm());
     assert_eq!(events, others, "{name}");
@@ -73,10 +77,11 @@ fn the_top_of_a_wide_box_is_a_plane_for_every_shape() {
         1e-11,
     );
     agree("sliding die", &die(0.15), upright, [0.3, 0.1], 1e-11);
-    // What lands with friction on more points than hold it is known to 1e-8, and when its last corner lands decides the rest.
+    // Until a side lands with friction on more points than hold it: such an impact is known to 1e-8, and when the last corner lands after it
+    // decides the rest.
     let cuboid = Shape::cuboid([0.15, 0.1, 0.05]).unwrap();
-    agree("tumbling box", &cuboid, place(0.3, turned), [0.3, 0.4], 1e-3);
-    agree("tumbling cylinder", &cylinder, place(0.3, turned), [0.3, 0.4], 1e-3);
+    agree_until("tumbling box", &cuboid, place(0.3, turned), [0.3, 0.4], 1e-10, 0.4);
+    agree_until("tumbling cylinder", &cylinder, place(0.3, turned), [0.3, 0.4], 1e-10, 0.37);
 }
 
 #[test]

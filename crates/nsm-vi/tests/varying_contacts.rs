@@ -17,7 +17,7 @@ impl KineticExpr for Polar {
     }
 }
 
-/// $s\,r\sin\varphi + c$, or the same with the cosine.
+/// $s\\,r\sin\varphi + c$, or the same with the cosine.
 struct Place {
     scale: f64,
     offset: f64,
@@ -152,7 +152,7 @@ fn a_particle_in_polar_coordinates_comes_to_rest_and_stays() {
     }
 }
 
-/// The velocity along $x$, of one party against the other: $\cos\varphi\,\dot r - r\sin\varphi\,\dot\varphi$.
+/// The velocity along $x$, of one party against the other: $\cos\varphi\\,\dot r - r\sin\varphi\\,\dot\varphi$.
 struct Along;
 impl Tangent for Along {
     fn coordinates(&self) -> &[usize] {

@@ -1,7 +1,7 @@
 //! Dry friction on the freedoms of joints: what resists, and how much it can.
 //!
 //! A torque (force, for a slide) $\tau$ against the rate $\omega$ of a freedom, with sticking exact:
-//! $$ \lvert\tau\rvert \le \tau_0 + k\,\lvert R\rvert, \qquad \omega \ne 0 \Rightarrow \tau = -(\tau_0 + k\,\lvert R\rvert)\,\operatorname{sign}\omega . $$
+//! $$ \lvert\tau\rvert \le \tau_0 + k\\,\lvert R\rvert, \qquad \omega \ne 0 \Rightarrow \tau = -(\tau_0 + k\\,\lvert R\rvert)\\,\operatorname{sign}\omega . $$
 //! $\tau_0$ is given. $R$ is what the joint carries at that instant: in a bearing of radius $r$ the force through its point, $k = \mu r$; in a slide the force
 //! across its axis, $k = \mu$. Torques that bend a bearing or tilt a slide are no part of it.
 

@@ -5,7 +5,7 @@
 //! contacts that share a coordinate, through joints or not: its cost is linear in the contacts of a sparse system.
 //!
 //! Dry friction on a freedom, numbered after the contacts, is a contact whose normal row is none: its normal impulse is its bound whatever moves. It stands in $W$ as
-//! a diagonal entry of its own, as large as that of its rate, so that with $\mu = 1$ and the right-hand side $-B\,W_{NN}$ the law of Coulomb says
+//! a diagonal entry of its own, as large as that of its rate, so that with $\mu = 1$ and the right-hand side $-B\\,W_{NN}$ the law of Coulomb says
 //! $r_N = B$, $\lvert r_T\rvert \le B$.
 
 use nsm_constraints::{CotangentProjection, Metric, RowPattern};

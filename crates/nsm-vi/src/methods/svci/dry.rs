@@ -1,7 +1,7 @@
 //! How much dry friction on freedoms can take in a piece of a step.
 //!
-//! In stage 1 the bound is $B = \tfrac\tau2\,\tau_0 + s\,\lvert\nu_R\rvert$ with the impulses $\nu$ of the equalities that load it, in stage 2 for the total of both
-//! $B = \tau\,\tau_0 + s\,\lvert\nu_R + \xi_R\rvert$. $\nu$ and $\xi$ answer to the friction in turn, and are found with it by rounds, which contract where the friction
+//! In stage 1 the bound is $B = \tfrac\tau2\\,\tau_0 + s\\,\lvert\nu_R\rvert$ with the impulses $\nu$ of the equalities that load it, in stage 2 for the total of both
+//! $B = \tau\\,\tau_0 + s\\,\lvert\nu_R + \xi_R\rvert$. $\nu$ and $\xi$ answer to the friction in turn, and are found with it by rounds, which contract where the friction
 //! by the load is smaller than the load by friction: $\mu$ times the radius of a bearing below the arms of what hangs in it.
 
 use nsm_model::{StepError, System, SystemError};

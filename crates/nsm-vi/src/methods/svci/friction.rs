@@ -3,13 +3,13 @@
 //! Stage 1, from $(q, v)$ with the forces of the start and impulses $r$ of the contacts (normal and tangents at $q$):
 //! $$ v\' = v + M^{-1}\bigl(\tfrac\tau2 f(q) + F\nu + J(q)^\top r\bigr), \qquad x = q + \tau v\', \qquad
 //!    u = \bigl(g(x)/\tau,\\; J_T(q)\\,v\'\bigr) \text{ and } r \text{ by Coulomb\'s law}, \qquad f(x) = 0 , $$
-//! $J_T v'$ being the displacement of the material points over $\tau$: $v'$ leads from one configuration to another and is tangent to the equalities at neither, so that
+//! $J_T v\'$ being the displacement of the material points over $\tau$: $v\'$ leads from one configuration to another and is tangent to the equalities at neither, so that
 //! rows projected onto them would measure another slip, off by $O(\tau)$, and a corner that sticks would creep at first order. It is
 //! solved by rounds: fly with the impulses so far, then find those that the end asks for, with $W = J P J^\top$ of the start.
 //! Stage 2, at $x$ with the forces there: the law holds for the **total** $R = r\' + r_2$, $r\'$ being $r$ carried to the frames at $x$ as
 //! vectors of the world,
 //! $$ \text{FC3D}\bigl(W(x),\\; J(x)\\,v_1|_{r_2 = 0} - W(x)\\,r\'\bigr) \to R . $$
-//! Slip that turns within the piece has its friction against the slip in the middle, $J_T v'$, not at the end (`friction/turn.rs`).
+//! Slip that turns within the piece has its friction against the slip in the middle, $J_T v\'$, not at the end (`friction/turn.rs`).
 //! With the law on $r_2$ alone a landing would be two partial impacts with friction, split where the surface happens to lie in the step, and
 //! would not converge. For flat contacts the step is one plastic impact at fixed $W$ and cannot gain energy.
 //!

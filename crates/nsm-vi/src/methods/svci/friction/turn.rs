@@ -1,8 +1,8 @@
 //! Slip that turns while it lasts.
 //!
 //! The total impulse of a piece acts over all of it, and the law on $v_1$ points it against the slip at the end: where slip turns, the direction is off by $O(\tau)$ and
-//! velocities are of first order. The slip between the configurations, $s = J_T v'$, is that of the middle. The law is therefore posed on
-//! $$ \hat u_T = J_T v_1 + c, \qquad c = -\bigl(1 - e e^\top\bigr)\,J_T v_1, \quad e = s/\lvert s\rvert, $$
+//! velocities are of first order. The slip between the configurations, $s = J_T v\'$, is that of the middle. The law is therefore posed on
+//! $$ \hat u_T = J_T v_1 + c, \qquad c = -\bigl(1 - e e^\top\bigr)\\,J_T v_1, \quad e = s/\lvert s\rvert, $$
 //! so that the impulse points against $s$: found by rounds, which contract by what friction does in a piece over the slip. Where slip loses half of itself from the middle
 //! to the end it ends within a piece or two, and the law is posed on $v_1$, as it is where a contact sticks at either end. Slip along a line has $c = 0$.
 
