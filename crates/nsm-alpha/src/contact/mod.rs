@@ -172,7 +172,7 @@ impl<'a> Contacts<'a> {
     }
 
     /// $\sum_k |\partial_k g_i|\\,x_k$.
-    fn magnitude(&self, i: usize, x: &[f64]) -> f64 {
+    pub(crate) fn magnitude(&self, i: usize, x: &[f64]) -> f64 {
         let gradient = &self.gradients[self.gaps.span(i)];
         self.gaps.columns(i).iter().zip(gradient).map(|(&k, g)| g.abs() * x[k]).sum()
     }

@@ -316,7 +316,7 @@ impl EventDrivenStepper<'_> {
                         let contact = self.culprit();
                         return Err(StepError::Accumulation { t, events, contact });
                     }
-                    self.come_to_rest(false)?;
+                    self.come_to_rest()?;
                     events = 0;
                 }
                 continue;

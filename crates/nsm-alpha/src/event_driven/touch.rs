@@ -44,9 +44,11 @@ impl EventDrivenStepper<'_> {
         Ok(())
     }
 
-    /// Contacts whose impacts accumulate, or that close again `at_once`, lose their normal velocity, in either direction. What touches besides and
-    /// moves away, such as a wall that was just struck, is left to do so.
-    pub(super) fn come_to_rest(&mut self, at_once: bool) -> Result<(), StepError> {
+    /// Contacts whose impacts accumulate lose their normal velocity, in either direction, and so does what touches and moves no faster than the
+    /// applied forces make it in a step: its bounce would be over. What touches besides and moves away, such as a wall that was just struck, is
+    /// left to do so.
+    pub(super) fn come_to_rest(&mut self) -> Result<(), StepError> {
+        self.accelerate_freely()?;
         let Self { rows, solver, contacts, gradient, closed, mode, touch, still, hits, .. } = self;
         let Motion { t, q, v, .. } = &mut self.from;
         let t = *t;
@@ -57,9 +59,9 @@ impl EventDrivenStepper<'_> {
                 continue;
             }
             let rate = contacts.rate(i, (q, t), v).map_err(|e| e.at(t))?;
-            let end = &solver.end;
-            let back = at_once && contacts.gaps.value(i, &end.q, end.t) <= 0.0;
-            if rate.abs() <= still[i] || hits[i] > 1 || back {
+            let over =
+                rate.abs() <= still[i].max(self.method.step * contacts.magnitude(i, &self.sum));
+            if over || hits[i] > 1 {
                 closed.push(i);
             }
         }
@@ -91,6 +93,27 @@ impl EventDrivenStepper<'_> {
         self.settle().map_err(|e| e.at(t))
     }
 
+    /// The sizes of the accelerations that the applied forces and the equalities give, without contacts, into `sum`.
+    fn accelerate_freely(&mut self) -> Result<(), StepError> {
+        let Self { rows, solver, gradient, sum, mode, .. } = self;
+        let Motion { t, q, v, .. } = &self.from;
+        rows.choose(Some(*mode), &[], q, *t);
+        solver.equations.add_mass(q, 1.0, solver.saddle.begin());
+        rows.gradient(q, *t, gradient);
+        if let Err(error) = solver.saddle.factor(rows, Border::Rows(gradient), gradient) {
+            return Err(solver.singular(error, *t, rows));
+        }
+        let (r, g) = solver.saddle.rhs();
+        solver.equations.force(q, v, *t, r);
+        g.fill(0.0);
+        if let Err(error) = solver.saddle.solve() {
+            return Err(solver.singular(error, *t, rows));
+        }
+        let (a, _) = solver.saddle.rhs();
+        sum.iter_mut().zip(a).for_each(|(sum, a)| *sum = a.abs());
+        Ok(())
+    }
+
     /// A surface is touched with zero rate and would be violated at once: the contact closes.
     pub(super) fn graze(&mut self, events: &mut usize) -> Result<(), StepError> {
         let t = self.from.t;
@@ -99,7 +122,7 @@ impl EventDrivenStepper<'_> {
             let contact = self.culprit();
             return Err(StepError::Accumulation { t, events: *events, contact });
         }
-        self.come_to_rest(true)
+        self.come_to_rest()
     }
 
     /// Opens closed contacts that pulled over the piece and pull already at its start.
