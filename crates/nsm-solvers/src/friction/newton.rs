@@ -3,7 +3,7 @@
 //! In the scaled problem, with $x = r_N - \rho u_N$, $y = r_T - \rho u_T$ and any $\rho > 0$:
 //! $$ F_N = r_N - \max(x, 0), \qquad F_T = r_T - P_D(y), \quad D = \lbrace \lvert y \rvert \le \mu \max(x, 0) \rbrace . $$
 //! $F = 0$ is Coulomb's law. Its generalised Jacobian is $A + B\\,W$ with blocks $A$, $B$ of each contact on its own; steps are searched along
-//! lines that may rise above the last value but not above the last two dozen.
+//! lines that may rise above the last value but not above the last six, of a crowd above the last two dozen.
 //!
 //! Where a pile is nearly isostatic, steps go round in circles between two choices of what sticks, slips and parts. The equations for another
 //! $\rho$ have the same solutions and other steps, and a compliance shortens steps: both are changed for as long as the residual does not fall.
@@ -18,8 +18,9 @@ use super::work::Work;
 const COMPLIANCE: (f64, f64) = (1e-7, 1e-2);
 /// Compliance as a share of the residual.
 const SHARE: f64 = 0.1;
-/// Values that a step may not rise above. Few of them make short steps that lead nowhere.
-const MEMORY: usize = 24;
+/// Values that a step may not rise above, for a few contacts and for more than so many of them, where few values make short steps that lead nowhere.
+const MEMORY: (usize, usize) = (6, 24);
+const CROWD: usize = 64;
 /// Iterations without progress after which other equations are taken, and what they are in turn: $\rho$, and by how much more the compliance is.
 const PATIENCE: usize = 8;
 const EQUATIONS: [(f64, f64); 4] = [(1.0, 1.0), (3.0, 10.0), (0.3, 100.0), (10.0, 1000.0)];
@@ -60,7 +61,8 @@ pub(super) fn iterate(
     let m = 3 * n;
     memory.resize(m);
     let (mut mark, mut since) = (f64::INFINITY, 0);
-    let mut recent = [0.0_f64; MEMORY];
+    let mut recent = [0.0_f64; MEMORY.1];
+    let values = if n > CROWD { MEMORY.1 } else { MEMORY.0 };
     for iteration in 0..iterations {
         if work.measure(problem) <= tolerance {
             return iteration;
@@ -74,7 +76,7 @@ pub(super) fn iterate(
         let value = equations(problem, rho, &work.r, &work.u, &mut memory.f);
         let defect = problem.residual(&work.r, &work.u);
         let compliance = (more * SHARE * defect).clamp(COMPLIANCE.0, COMPLIANCE.1);
-        recent[iteration % MEMORY] = value;
+        recent[iteration % values] = value;
         memory.slopes.clear();
         memory.slopes.extend((0..n).map(|i| {
             let (r, u) = (&work.r[3 * i..], &work.u[3 * i..]);
