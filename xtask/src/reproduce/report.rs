@@ -15,9 +15,9 @@ use super::index::{Chapter, Counts, Line, sum};
 /// Filters lines, and opens what a link leads to.
 const SCRIPT: &str = include_str!("report.js");
 /// Numbers of all films of one experiment.
-const FILM: usize = 2_150;
+const FILM: usize = 1_900;
 /// Length of a film above which runs are left out of it.
-const FILM_BYTES: usize = 16_500;
+const FILM_BYTES: usize = 15_500;
 /// Length of the film of one run above which it is left out.
 const LONGEST_FILM: usize = 32_000;
 /// Most panels of one experiment: figures come first, then energy and motion; `nsm run` draws all of them.
