@@ -333,6 +333,7 @@ fn mistakes_are_named_with_what_to_do() {
             bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\nbearing_radius = 0.2"),
             "`friction` too",
         ),
+        (bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\nfriction = -0.2"), "not negative"),
         (
             bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\ndry_friction = -0.2"),
             "not negative",
@@ -390,4 +391,12 @@ fn mistakes_are_named_with_what_to_do() {
         let refused = problem.execute(&problem.runs[0], None, Watch::default()).unwrap_err();
         assert!(refused.to_string().contains("`edge` is one of velocities"), "{method}: {refused}");
     }
+}
+
+#[test]
+fn friction_of_zero_is_none_in_any_joint() {
+    let frictionless = bar("").replace("axis = [0, 1, 0]", "axis = [0, 1, 0]\nfriction = 0.0");
+    let problem = Problem::parse(&frictionless).unwrap();
+    let method = problem.bound(&problem.runs[0]);
+    assert!(method.is_ok(), "{:?}", method.err());
 }

@@ -45,6 +45,12 @@ pub(super) fn read_friction(
 ) -> Result<(), ProblemError> {
     let bounds = per_freedom(reader, "dry_friction", freedoms.len())?;
     let (friction, radius) = (reader.number("friction")?, reader.number("bearing_radius")?);
+    for (key, value) in [("friction", friction), ("bearing_radius", radius)] {
+        if value.is_some_and(|x| !(x.is_finite() && x >= 0.0)) {
+            let message = format!("`{key}` must be finite and not negative");
+            return Err(reader.place_of(key).error(message));
+        }
+    }
     let load = match (friction, radius, freedoms) {
         (None, None, _) => 0.0,
         (None, Some(_), _) => {
@@ -52,6 +58,7 @@ pub(super) fn read_friction(
                 "`bearing_radius` is where the load of a bearing rubs: give its `friction` too";
             return Err(reader.place_of("bearing_radius").error(message));
         }
+        (Some(0.0), ..) => 0.0,
         (Some(mu), radius, [freedom]) => {
             let gauge = freedom.gauge(mechanism, false)?;
             match (gauge.is_angle(), radius) {
