@@ -52,13 +52,12 @@ pub(super) fn read_friction(
         }
     }
     let load = match (friction, radius, freedoms) {
-        (None, None, _) => 0.0,
+        (None, None, _) | (Some(0.0), ..) => 0.0,
         (None, Some(_), _) => {
             let message =
                 "`bearing_radius` is where the load of a bearing rubs: give its `friction` too";
             return Err(reader.place_of("bearing_radius").error(message));
         }
-        (Some(0.0), ..) => 0.0,
         (Some(mu), radius, [freedom]) => {
             let gauge = freedom.gauge(mechanism, false)?;
             match (gauge.is_angle(), radius) {
