@@ -63,7 +63,8 @@ impl Layout<State> for Parts<'_> {
         contact.touch_in(self.system, &state.q, state.t)
     }
 
-    /// Force and torque of every joint, along its axis and two across it; what motors, rods and gears carry; what limits and ropes carry.
+    /// Force and torque of every joint, along its axis and two across it; what motors, rods and gears carry; what limits and ropes carry; what
+    /// dry friction does on its freedoms.
     fn reaction_columns(&self) -> Vec<String> {
         if self.reactions.is_none() {
             return Vec::new();
@@ -73,7 +74,8 @@ impl Layout<State> for Parts<'_> {
             self.mechanism.joints().flat_map(|(name, ..)| parts.map(|p| format!("{name}.{p}")));
         let rows = self.mechanism.coupling_rows().map(|(name, _)| name.to_owned());
         let limits = self.mechanism.limits().map(|(name, _)| name.to_owned());
-        joints.chain(rows).chain(limits).collect()
+        let dry = self.system.dry().names().iter().cloned();
+        joints.chain(rows).chain(limits).chain(dry).collect()
     }
 
     fn reactions(&self, state: &State, out: &mut Vec<f64>) {
@@ -82,6 +84,7 @@ impl Layout<State> for Parts<'_> {
         reactions.solve(state);
         self.carried(reactions.forces(), &state.q, out);
         out.extend(reactions.contacts().iter().take(self.mechanism.limits().count()));
+        out.extend(reactions.dry());
     }
 
     fn reaction_impulses(&self, state: &State, event: &Event<'_>, out: &mut Vec<f64>) {
@@ -92,6 +95,8 @@ impl Layout<State> for Parts<'_> {
         let of = |limit: usize| event.contacts.iter().position(|&c| c == limit);
         let limits = 0..self.mechanism.limits().count();
         out.extend(limits.map(|i| of(i).map_or(0.0, |k| event.impulses[k])));
+        // Dry friction takes no part in impacts.
+        out.extend(self.system.dry().names().iter().map(|_| 0.0));
     }
 
     /// Coordinates, and bodies as for rigid bodies: rotation row by row, angular momentum in the body frame.

@@ -57,6 +57,30 @@ fn a_robot_from_urdf_moves_as_the_same_written_by_hand() {
     }
 }
 
+/// An arm of URDF with dry joints hangs where its friction holds it; what its joints carry is among the results.
+#[test]
+fn friction_of_a_robot_holds_its_joints() {
+    let dry = ARM
+        .replace("damping=\"0.1\"", "friction=\"40\"")
+        .replacen("<axis xyz=\"0 1 0\"/>\n  </joint>\n  <joint name=\"wrist\"", "<axis xyz=\"0 1 0\"/><dynamics friction=\"15\"/>\n  </joint>\n  <joint name=\"wrist\"", 1);
+    let imported = nsm::urdf::import(&dry, Path::new("."), &nsm::urdf::Options::default()).unwrap();
+    let head = imported.problem.split("[[run]]").next().unwrap();
+    assert!(head.contains("dry_friction = 40.0") && head.contains("dry_friction = 15.0"), "{head}");
+    let text = format!("{head}[[run]]\nstep = 0.01\nend = 0.5\n");
+    let problem = nsm::problem::Problem::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let result = problem.execute(&problem.runs[0], None, nsm::problem::Watch::default()).unwrap();
+    assert_eq!(result.method, "svci");
+    // Weights of both links about both joints, +y being downwards for an arm along +x.
+    let fore = 0.2 * 0.3_f64.cos();
+    let expected = [2.0 * 9.81 * 0.25 + 9.81 * (0.5 + fore), 9.81 * fore];
+    for (name, moment) in ["shoulder_friction", "elbow_friction"].into_iter().zip(expected) {
+        let nsm::problem::Carried::Row(band) = result.reactions[name] else { panic!("{name}") };
+        for torque in [band.min, band.max] {
+            assert!((torque + moment).abs() < 1e-9, "{name}: {band:?} {moment}");
+        }
+    }
+}
+
 #[test]
 fn mistakes_of_robots_name_the_part() {
     let import =

@@ -2,7 +2,7 @@
 //!
 //! $$ M\dot v = -\nabla V + f + F^\top\mu + G^\top\lambda, \qquad F\dot v = -c_f, \qquad 0 \le \lambda \perp G\dot v + c_g \ge 0, $$
 //! $c$ what the rows' second derivatives by time are without accelerations. Equalities are solved with the contacts that are closed and at rest: the answer
-//! to each contact is one more solve, and what they carry a small complementarity problem; contacts that rub: see `rubbing.rs`. Of redundant
+//! to each contact is one more solve, and what they carry a small complementarity problem; contacts that rub and dry friction on freedoms: see `rubbing.rs`. Of redundant
 //! equalities one independent set carries the load and the others have zero.
 
 mod impulse;
@@ -35,6 +35,8 @@ pub struct Reactions<'a> {
     acceleration: Vec<f64>,
     forces: Vec<f64>,
     contacts: Vec<f64>,
+    /// What dry friction does on its freedoms.
+    dry: Vec<f64>,
     /// Friction of every contact.
     friction: Vec<f64>,
     redundant: bool,
@@ -50,7 +52,6 @@ impl<'a> Reactions<'a> {
     /// Another system, or a pattern too large.
     pub fn new(system: &'a System) -> Result<Self, SystemError> {
         system.require_constant_mass("the reactions of constraints")?;
-        system.require_no_dry_friction("the reactions of constraints")?;
         if system.switching().is_some_and(|s| !Switching::is_empty(s)) {
             system.require_no_switching("the reactions of constraints")?;
         }
@@ -70,6 +71,7 @@ impl<'a> Reactions<'a> {
             acceleration: vec![0.0; system.dimension()],
             forces: vec![0.0; rows.len()],
             contacts: vec![0.0; gaps.len()],
+            dry: vec![0.0; system.dry().len()],
             friction: system.contact_laws().map(|law| law.friction).collect(),
             redundant: false,
         })
@@ -95,6 +97,7 @@ impl<'a> Reactions<'a> {
         if !done {
             self.forces.fill(f64::NAN);
             self.contacts.fill(f64::NAN);
+            self.dry.fill(f64::NAN);
             self.acceleration.fill(f64::NAN);
         }
         done
@@ -108,6 +111,11 @@ impl<'a> Reactions<'a> {
     /// The force of each contact.
     pub fn contacts(&self) -> &[f64] {
         &self.contacts
+    }
+
+    /// What each dry friction does on its freedom, positive along the rate.
+    pub fn dry(&self) -> &[f64] {
+        &self.dry
     }
 
     /// The accelerations.
@@ -142,12 +150,13 @@ impl<'a> Reactions<'a> {
             .solve(&self.drive, &self.bend, &mut self.acceleration, &mut self.forces)
             .ok()?;
         self.contacts.fill(0.0);
+        self.dry.fill(0.0);
         let closed = self.closed(state);
         for &i in &closed {
             self.gap_bend[i] = gaps.curvature(i, q, *t, v, &mut self.scratch);
         }
         let rubs = closed.iter().any(|&i| self.friction[i] > 0.0);
-        if rubs {
+        if rubs || !system.dry().is_empty() {
             self.rub(state, &closed)?;
         } else if !closed.is_empty() {
             self.press(&closed)?;
@@ -203,13 +212,20 @@ impl<'a> Reactions<'a> {
 
     /// What a push does; nothing if the equalities hold against it.
     fn answer(&mut self, push: &[f64]) -> Result<Option<Answer>, LinearError> {
+        let (answer, moves) = self.response(push)?;
+        Ok(moves.then_some(answer))
+    }
+
+    /// What a push does, and whether it moves anything.
+    fn response(&mut self, push: &[f64]) -> Result<(Answer, bool), LinearError> {
         let (mut a, mut mu) = (vec![0.0; push.len()], vec![0.0; self.forces.len()]);
         let none = vec![0.0; self.forces.len()];
         self.system.mass().solve(push, &mut a);
         let dot = |a: &[f64]| push.iter().zip(a).map(|(p, a)| p * a).sum::<f64>();
         let alone = dot(&a);
         self.saddle.solve(push, &none, &mut a, &mut mu)?;
-        Ok((dot(&a) > HELD * alone).then_some((a, mu)))
+        let moves = dot(&a) > HELD * alone;
+        Ok(((a, mu), moves))
     }
 
     fn add(&mut self, force: f64, (a, mu): &Answer) {

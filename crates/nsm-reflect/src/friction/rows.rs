@@ -179,6 +179,13 @@ impl FrictionRows {
         }));
     }
 
+    /// The first tangential velocity of one of them by its row as it was given, and the sum of the sizes of its terms.
+    pub fn rate_given(&self, slot: usize, v: &[f64]) -> (f64, f64) {
+        let (columns, values) = self.rows.given(slot, 1);
+        let terms = columns.iter().zip(values).map(|(&c, x)| x * v[c]);
+        terms.fold((0.0, 0.0), |(rate, size), x| (rate + x, size + x.abs()))
+    }
+
     /// The same for velocities that are tangent.
     pub fn velocities(&self, v: &[f64], u: &mut Vec<f64>) {
         u.clear();

@@ -159,13 +159,14 @@ impl<'a> DirectUpdate<'a> {
         f_rows.gradients(&self.place, time, &mut self.f_gradient);
         g_rows.values(&self.place, time, &mut self.g);
         g_rows.gradients(&self.place, time, &mut self.g_gradient);
-        let noise = 4.0 * f64::EPSILON * (1.0 + norm_inf(&self.x));
         self.candidate.clear();
         let mut changed = false;
         for i in 0..self.g.len() {
             let gradient = (g_rows.columns(i), &self.g_gradient[g_rows.span(i)]);
             let weight = h * self.system.mass().inverse_product(gradient, gradient);
             let excess = weight * self.lambda[i] - self.g[i];
+            let terms = gradient.0.iter().zip(gradient.1).map(|(&c, g)| (g * self.place[c]).abs());
+            let noise = 4.0 * f64::EPSILON * terms.sum::<f64>();
             let was = self.closed.contains(&i);
             // Round-off must not reopen a contact that carries nothing; late, one at a time.
             let frozen = excess.abs() <= noise || (iteration > 20 && changed);

@@ -17,6 +17,7 @@
 //!
 //! Work of a contact: $r \cdot (u_{\text{before}} + u_{\text{after}})/2$ for each stage, before the forces: the work of sliding is exact.
 
+mod driven;
 mod solve;
 mod turn;
 
@@ -388,21 +389,27 @@ impl Friction {
         for (slot, &i) in contacts.iter().enumerate() {
             let span = 3 * slot..3 * slot + 3;
             let (r, u) = (&self.r[span.clone()], &self.u[span.clone()]);
+            let mean = self.before[span].iter().zip(u).map(|(a, b)| 0.5 * (a + b));
+            let (dry, driven) = (i >= self.dry.first, self.driven(slot, i));
+            let work = match driven {
+                Some(rate) => r[1] * rate,
+                None => r.iter().zip(mean).map(|(r, u)| r * u).sum::<f64>(),
+            };
             let booked = &mut self.booked[i];
             booked.contact = i;
             booked.rubs = self.coefficient[i] > 0.0;
-            let dry = i >= self.dry.first;
             booked.normal += if dry { 0.0 } else { r[0] };
             booked.tangential[0] += r[1];
             booked.tangential[1] += r[2];
-            let mean = self.before[span].iter().zip(u).map(|(a, b)| 0.5 * (a + b));
-            let work = r.iter().zip(mean).map(|(r, u)| r * u).sum::<f64>();
             // Where other forces turn a rate round within the stage, the mean of both ends has the sign of none.
             booked.work += if dry { work.min(0.0) } else { work };
             if let Some(thresholds) = end {
                 let square = self.rows.delassus().own(slot)[4];
                 let rate = if dry { thresholds.slow(square) } else { thresholds.rate[i] };
-                booked.slips = u[1].hypot(u[2]) > STICKS * rate;
+                booked.slips = match driven {
+                    Some(rate) => rate != 0.0,
+                    None => u[1].hypot(u[2]) > STICKS * rate,
+                };
             }
         }
     }

@@ -68,6 +68,7 @@ impl Friction {
             for (k, &slot) in slots.iter().enumerate() {
                 next[3 * slot..3 * slot + 3].copy_from_slice(&sparse[3 * k..3 * k + 3]);
             }
+            self.drag(contacts);
         }
         Ok(())
     }
