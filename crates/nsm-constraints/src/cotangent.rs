@@ -5,6 +5,9 @@
 //! \[KP\] for $W = M^{-1}$; the paper writes it for $W$-orthonormal columns of $F$. The pseudo-inverse lets
 //! redundant equalities pass. Equalities that share no coordinate, directly or through $W$, are
 //! factorised apart: the cost is that of the largest group of linked constraints.
+//!
+//! Where equalities move by themselves, $F^\top v = -f_t$, the rate of a gap is not that of its projected row alone:
+//! $\nabla g_i \cdot v = N_i \cdot v - \nu_i \cdot f_t$, with $\nabla g_i = N_i + F\nu_i$.
 
 use nsm_solvers::LinearError;
 use nsm_solvers::small::gram::PivotedCholesky;
@@ -112,20 +115,21 @@ impl CotangentProjection {
         }
     }
 
-    /// Writes $N_i$ into its place in `out`, a slice of values for the pattern of all rows.
+    /// Writes $N_i$ into its place in `out`, a slice of values for the pattern of all rows, and returns $-\nu_i \cdot f_t$: the rate that moving equalities
+    /// give to the row.
     ///
-    /// `f` and `g` are the gradient values of the equalities and of the contacts.
+    /// `f` and `g` are the gradient values of the equalities and of the contacts, `rates` the $f_t$; empty where none moves.
     ///
     /// # Errors
     /// Gradients that are not finite.
     pub fn project(
         &mut self,
         metric: &Metric,
-        (equalities, f): (&Rows, &[f64]),
+        (equalities, f, rates): (&Rows, &[f64], &[f64]),
         (contacts, g): (RowPattern<'_>, &[f64]),
         i: usize,
         out: &mut [f64],
-    ) -> Result<(), LinearError> {
+    ) -> Result<f64, LinearError> {
         let span = self.starts[i]..self.starts[i + 1];
         let columns = &self.columns[span.clone()];
         let out = &mut out[span];
@@ -135,7 +139,7 @@ impl CotangentProjection {
         }
         metric.add_applied(own, gradient, &mut self.weighted);
         let before: f64 = own.iter().zip(gradient).map(|(&c, x)| x * self.weighted[c]).sum();
-        let mut outcome = Ok(());
+        let (mut outcome, mut drift) = (Ok(()), 0.0);
         for &index in &self.met[self.met_starts[i]..self.met_starts[i + 1]] {
             let group = &mut self.groups[index];
             let m = group.rows.len();
@@ -150,6 +154,7 @@ impl CotangentProjection {
             }
             for (nu, &r) in multipliers.iter().zip(&group.rows) {
                 equalities.add_row(r, f, -nu, &mut self.row);
+                drift -= nu * rates.get(r).unwrap_or(&0.0);
             }
         }
         for (x, &c) in out.iter_mut().zip(columns) {
@@ -170,7 +175,7 @@ impl CotangentProjection {
                 out.fill(0.0);
             }
         }
-        Ok(())
+        Ok(drift)
     }
 }
 

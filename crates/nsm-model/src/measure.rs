@@ -3,7 +3,7 @@
 use nsm_constraints::{Rows, Switching};
 
 use crate::work::WorkBook;
-use crate::{State, System};
+use crate::{Events, State, System};
 
 /// What is known about one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,8 +84,8 @@ pub trait Probe {
         Vec::new()
     }
 
-    /// Takes what the method knows of the step to the state that is measured next: the impulses of its equalities.
-    fn tell(&mut self, _impulses: Option<&[f64]>) {}
+    /// Takes what the method knows of the step to the state that is measured next: the impulses of its equalities, and its events.
+    fn tell(&mut self, _state: &Self::State, _impulses: Option<&[f64]>, _events: &Events) {}
 
     /// Time of a state.
     fn time(&self, state: &Self::State) -> f64;
@@ -191,8 +191,8 @@ impl Probe for SystemProbe<'_> {
         self.book.names()
     }
 
-    fn tell(&mut self, impulses: Option<&[f64]>) {
-        self.book.tell(impulses);
+    fn tell(&mut self, state: &State, impulses: Option<&[f64]>, events: &Events) {
+        self.book.tell(state, impulses, events);
     }
 
     fn time(&self, state: &State) -> f64 {

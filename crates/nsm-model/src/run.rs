@@ -98,7 +98,7 @@ where
             Ok(report) => report,
             Err(source) => return Err(RunError { step, source, ledger: Box::new(ledger) }),
         };
-        probe.tell(stepper.equality_impulses());
+        probe.tell(state, stepper.equality_impulses(), stepper.events());
         probe.measure(state, &mut measurement);
         if let Some(found) = measurement.not_finite() {
             state.clone_from(&before);

@@ -4,13 +4,14 @@
 //! - a force does $f(m, \Delta/h, t_m)\cdot\Delta$;
 //! - a term of the potential that depends on time does $V(q_1, t_1) - V(q_1, t_m) + V(q_0, t_m) - V(q_0, t_0)$;
 //! - an equality that depends on time does $-\lambda$ times the same difference of its value: $\lambda$ the force of the
-//!   method over the step where it knows one, else the mean of those of both ends ([`Reactions`]).
+//!   method over the step where it knows one, else the mean of those of both ends ([`Reactions`]); and in an impact $-\Lambda\\,\partial_t f$, $\Lambda$ its
+//!   answer to the impulses of the contacts.
 //!
 //! Energy-momentum steps do exactly this work; for other methods it is of second order like their motion.
 
 use nsm_constraints::Rows;
 
-use crate::{Reactions, State, System};
+use crate::{Events, Reactions, State, System};
 
 /// Books work from state to state.
 #[derive(Debug)]
@@ -65,8 +66,17 @@ impl<'a> WorkBook<'a> {
         names
     }
 
-    /// Takes the impulses of the equalities that the method knows of the step to come.
-    pub(crate) fn tell(&mut self, impulses: Option<&[f64]>) {
+    /// Takes the impulses of the equalities that the method knows of the step to this state, or else books what they did in its impacts.
+    pub(crate) fn tell(&mut self, state: &State, impulses: Option<&[f64]>, events: &Events) {
+        if let (None, Some(reactions)) = (impulses, &mut self.reactions) {
+            let first = self.work.len() - self.driven.len();
+            for event in events.iter() {
+                let Some(impulses) = reactions.impulses(state, &event) else { continue };
+                for (work, &i) in self.work[first..].iter_mut().zip(&self.driven) {
+                    *work -= impulses[i] * self.system.equalities().field(i).rate(&state.q, event.t);
+                }
+            }
+        }
         match (impulses, &mut self.told) {
             (Some(impulses), Some(told)) if !self.driven.is_empty() => {
                 told.copy_from_slice(impulses);

@@ -10,7 +10,8 @@ pub struct Certificate {
     pub reflected: usize,
     /// Largest rate of approach $\max_i(-w_i, 0)$ left among the candidates: rounding only.
     pub residual: f64,
-    /// $\tfrac12 \lvert p^+ \rvert^2_W - \tfrac12 \lvert p^- \rvert^2_W$, computed from the momenta.
+    /// $\tfrac12 \lvert p^+ \rvert^2_W - \tfrac12 \lvert p^- \rvert^2_W$, computed from the momenta, without what equalities that
+    /// move by themselves add.
     pub energy_change: f64,
     /// Smallest total impulse; negative only under [`ImpactLaw::Published`](crate::ImpactLaw::Published).
     pub least_impulse: f64,

@@ -5,12 +5,15 @@ use crate::ReflectError;
 /// The rows $\nabla g_i$ of $G^\top$ in compressed form: row $i$ occupies `starts[i]..starts[i + 1]`
 /// of `columns` and `values`.
 ///
-/// Columns index momenta: coordinates of a system, or the entries of body twists for rigid bodies.
+/// Columns index momenta: coordinates of a system, or the entries of body twists for rigid bodies. A row may drift: then its contact opens at its drift
+/// where all momenta vanish, because equalities that its gradient was projected onto move by themselves.
 #[derive(Clone, Copy, Debug)]
 pub struct ContactRows<'a> {
     starts: &'a [usize],
     columns: &'a [usize],
     values: &'a [f64],
+    /// Of every row, or empty where none drifts.
+    drift: &'a [f64],
 }
 
 impl<'a> ContactRows<'a> {
@@ -40,13 +43,30 @@ impl<'a> ContactRows<'a> {
         if let Some(&column) = columns.iter().find(|&&c| c >= dimension) {
             return Err(length("the momentum", dimension, column + 1));
         }
-        Ok(Self { starts, columns, values })
+        Ok(Self { starts, columns, values, drift: &[] })
     }
 
     /// Rows whose pattern was checked before.
     #[inline]
     pub(crate) fn of_pattern(starts: &'a [usize], columns: &'a [usize], values: &'a [f64]) -> Self {
-        Self { starts, columns, values }
+        Self { starts, columns, values, drift: &[] }
+    }
+
+    /// The same rows with a drift each, or none where the list is empty.
+    pub(crate) fn with_drift(self, drift: &'a [f64]) -> Self {
+        Self { drift, ..self }
+    }
+
+    /// The rate of row `i` where all momenta vanish.
+    #[inline]
+    pub(crate) fn drift(&self, i: usize) -> f64 {
+        self.drift.get(i).copied().unwrap_or(0.0)
+    }
+
+    /// Whether any row drifts.
+    #[inline]
+    pub(crate) fn drifts(&self) -> bool {
+        !self.drift.is_empty()
     }
 
     /// Number of rows.

@@ -6,6 +6,9 @@
 //! $c_i$ or faster: $c = -e\\,w$ is Newton's law, $c = 0$ a landing. With gaps for $b$ and the position update for $A$ it is
 //! the impulse of contacts that are held over a step.
 //!
+//! Where equalities move by themselves $w$ is what the contacts see of each other, $N^\top W p$ and the drift of the projected rows
+//! ([`CotangentProjection`](nsm_constraints::CotangentProjection)).
+//!
 //! Rows are scaled to unit length before they are solved, so that no outcome depends on how a gap is
 //! scaled; a row that vanishes takes no impulse. Every answer is checked before it leaves.
 
@@ -47,6 +50,8 @@ struct PlacedRows {
     values: Vec<f64>,
     /// $\lvert N_i \rvert_W$ before scaling; zero where the row vanishes.
     length: Vec<f64>,
+    /// Rates where nothing moves but the equalities by themselves.
+    drift: Vec<f64>,
     all: Vec<usize>,
 }
 
@@ -76,6 +81,7 @@ impl LeastImpulses {
                 columns: Vec::with_capacity(entries),
                 values: Vec::with_capacity(entries),
                 length: Vec::with_capacity(m),
+                drift: Vec::with_capacity(m),
                 all: Vec::with_capacity(m),
             },
             islands: Islands::new(n, m),
@@ -97,10 +103,14 @@ impl LeastImpulses {
         &mut self,
         system: &System,
         metric: &Metric,
+        at: (&[f64], f64),
         (g, f): (&[f64], &[f64]),
         contacts: &[usize],
     ) -> Result<(), ReflectError> {
         let pattern = (&self.starts[..], &self.columns[..]);
+        if let Some(projected) = &mut self.equalities {
+            projected.at(system, at);
+        }
         let given = gather(system, metric, pattern, &mut self.equalities, (g, f), contacts)?;
         let rows = &mut self.rows;
         rows.starts.clear();
@@ -108,6 +118,7 @@ impl LeastImpulses {
         rows.columns.clear();
         rows.values.clear();
         rows.length.clear();
+        rows.drift.clear();
         rows.all.clear();
         rows.all.extend(0..contacts.len());
         for &contact in contacts {
@@ -122,6 +133,7 @@ impl LeastImpulses {
             rows.values.extend(values.iter().map(|x| x * scale));
             rows.starts.push(rows.columns.len());
             rows.length.push(if scale.is_finite() { length } else { 0.0 });
+            rows.drift.push(given.drift(contact));
         }
         Ok(())
     }
@@ -140,8 +152,13 @@ impl LeastImpulses {
         }
     }
 
-    /// $N_i \cdot v$.
+    /// The rate $\nabla g_i \cdot v$ of a gap, for a velocity that the equalities allow.
     pub fn rate(&self, row: usize, v: &[f64]) -> f64 {
+        self.along(row, v) + self.rows.drift[row]
+    }
+
+    /// $N_i \cdot v$: what a change of velocity does to the rate.
+    pub fn along(&self, row: usize, v: &[f64]) -> f64 {
         let (columns, values) = self.rows.view().row(row);
         let sum: f64 = columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum();
         sum * self.rows.length[row]

@@ -45,6 +45,9 @@ pub struct Reflector {
 pub(crate) struct Projected {
     projection: CotangentProjection,
     values: Vec<f64>,
+    /// $f_t$, and the drift of every contact; empty where no equality moves by itself.
+    rates: Vec<f64>,
+    drift: Vec<f64>,
 }
 
 impl Projected {
@@ -54,13 +57,24 @@ impl Projected {
             let rows = system.inequalities();
             let projection = CotangentProjection::new(metric, system.equalities(), rows.pattern());
             let values = vec![0.0; projection.columns().len()];
-            Self { projection, values }
+            let moving = system.equalities().is_rheonomic();
+            let none_unless_moving = |length: usize| vec![0.0; if moving { length } else { 0 }];
+            let rates = none_unless_moving(system.equalities().len());
+            let drift = none_unless_moving(rows.len());
+            Self { projection, values, rates, drift }
         })
     }
 
     /// Gradient entries over all contacts.
     pub(crate) fn entries(&self) -> usize {
         self.values.len()
+    }
+
+    /// How fast equalities move by themselves at a configuration.
+    pub(crate) fn at(&mut self, system: &System, (q, t): (&[f64], f64)) {
+        if !self.rates.is_empty() {
+            system.equalities().rates(q, t, &mut self.rates);
+        }
     }
 }
 
@@ -141,6 +155,14 @@ impl Reflector {
         self.kernel.impulses()
     }
 
+    /// Says where the impacts to come happen. Only equalities that depend on time want to know: contacts with what they move are resolved as the parties see
+    /// each other.
+    pub fn at(&mut self, system: &System, q: &[f64], t: f64) {
+        if let Some(projected) = &mut self.equalities {
+            projected.at(system, (q, t));
+        }
+    }
+
     /// Changes `p` so that none of the candidate contacts approaches.
     ///
     /// `g` and `f` are the gradient values of the inequalities and of the equalities of `system` (the
@@ -195,7 +217,7 @@ pub(crate) fn gather<'a>(
     candidates: &[usize],
 ) -> Result<ContactRows<'a>, ReflectError> {
     check_length("the list of gradient values", g, columns.len())?;
-    let Some(Projected { projection, values }) = equalities else {
+    let Some(Projected { projection, values, rates, drift }) = equalities else {
         return Ok(ContactRows::of_pattern(starts, columns, g));
     };
     let (equalities, inequalities): (&Rows, &Rows) = (system.equalities(), system.inequalities());
@@ -203,12 +225,17 @@ pub(crate) fn gather<'a>(
     projection.renew();
     for &contact in candidates {
         if contact < inequalities.len() {
-            projection
-                .project(metric, (equalities, f), (inequalities.pattern(), g), contact, values)
+            let given = (inequalities.pattern(), g);
+            let rate = projection
+                .project(metric, (equalities, f, rates), given, contact, values)
                 .map_err(|source| ReflectError::Projection { contact, source })?;
+            if let Some(drift) = drift.get_mut(contact) {
+                *drift = rate;
+            }
         }
     }
-    Ok(ContactRows::of_pattern(projection.starts(), projection.columns(), values))
+    let rows = ContactRows::of_pattern(projection.starts(), projection.columns(), values);
+    Ok(rows.with_drift(drift))
 }
 
 fn check_length(what: &'static str, slice: &[f64], expected: usize) -> Result<(), ReflectError> {

@@ -41,6 +41,9 @@ struct PlacedRows {
     values: Vec<f64>,
     projection: Option<CotangentProjection>,
     projected: Vec<f64>,
+    /// $f_t$, and what moving equalities add to the velocity along every row; empty where none moves by itself.
+    rates: Vec<f64>,
+    drift: Vec<f64>,
 }
 
 impl PlacedRows {
@@ -60,6 +63,11 @@ impl PlacedRows {
         let row = 3 * self.placed[slot] + k;
         let span = self.starts[row]..self.starts[row + 1];
         (&self.columns[span.clone()], &self.values[span])
+    }
+
+    /// Velocity along row `k` of a placed contact where nothing moves but the equalities by themselves.
+    fn drift(&self, slot: usize, k: usize) -> f64 {
+        self.drift.get(3 * self.placed[slot] + k).copied().unwrap_or(0.0)
     }
 
     /// All rows by slot and direction.
@@ -90,8 +98,12 @@ impl FrictionRows {
             .then(|| CotangentProjection::new(metric, system.equalities(), pattern));
         let projected = projection.as_ref().map_or(0, |p| p.columns().len());
         let n = system.dimension();
+        let moving = system.equalities().is_rheonomic();
+        let none_unless_moving = |length: usize| vec![0.0; if moving { length } else { 0 }];
         Self {
             rows: PlacedRows {
+                rates: none_unless_moving(system.equalities().len()),
+                drift: none_unless_moving(3 * all),
                 placed: Vec::with_capacity(all),
                 values: vec![0.0; columns.len()],
                 starts,
@@ -149,14 +161,20 @@ impl FrictionRows {
         }
         if let Some(projection) = &mut rows.projection {
             projection.renew();
+            if !rows.rates.is_empty() {
+                system.equalities().rates(q, t, &mut rows.rates);
+            }
             let pattern = RowPattern { starts: &rows.starts, columns: &rows.columns };
             let given = (pattern, &rows.values[..]);
             for &i in contacts {
                 for row in 3 * i..3 * i + 3 {
-                    let equalities = (system.equalities(), f);
-                    projection
+                    let equalities = (system.equalities(), f, &rows.rates[..]);
+                    let rate = projection
                         .project(metric, equalities, given, row, &mut rows.projected)
                         .map_err(|source| ReflectError::Projection { contact: i, source })?;
+                    if let Some(drift) = rows.drift.get_mut(row) {
+                        *drift = rate;
+                    }
                 }
             }
         }
@@ -186,12 +204,13 @@ impl FrictionRows {
         terms.fold((0.0, 0.0), |(rate, size), x| (rate + x, size + x.abs()))
     }
 
-    /// The same for velocities that are tangent.
+    /// The same for velocities that the equalities allow, by projected rows and what the equalities do by themselves.
     pub fn velocities(&self, v: &[f64], u: &mut Vec<f64>) {
         u.clear();
         u.extend(self.rows.all().map(|(slot, k)| {
             let (columns, values) = self.rows.row(slot, k);
-            columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum::<f64>()
+            let along = columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum::<f64>();
+            along + self.rows.drift(slot, k)
         }));
     }
 

@@ -180,6 +180,7 @@ impl Kernel {
         let n = self.nodes.len();
         self.impulses.clear();
         if let (&[contact], Some(w)) = (candidates, metric.as_diagonal())
+            && !rows.drifts()
             && contact < rows.len()
             && w.len() == n
             && p.len() == n
@@ -262,7 +263,8 @@ impl Kernel {
         let mut sum = 0.0;
         for slot in 0..impact.candidates.len() {
             let (columns, values) = impact.row(slot);
-            let (mut rate, mut scale) = (0.0, 0.0);
+            let drift = impact.drift(slot);
+            let (mut rate, mut scale) = (drift, drift.abs());
             for (&k, g) in columns.iter().zip(values) {
                 let node = &mut nodes[k];
                 if node.known != *now {
@@ -302,7 +304,8 @@ impl Kernel {
     #[inline]
     fn evaluate(&mut self, impact: Impact<'_>, slot: usize) -> (f64, bool) {
         let (columns, values) = impact.row(slot);
-        let (mut rate, mut scale) = (0.0, 0.0);
+        let drift = impact.drift(slot);
+        let (mut rate, mut scale) = (drift, drift.abs());
         for (&k, g) in columns.iter().zip(values) {
             let v = self.nodes[k].v;
             rate += g * v;
@@ -411,6 +414,10 @@ impl Kernel {
             certificate.energy_change += 0.5 * (p[k] - before) * (self.nodes[k].v + v);
             energy += 0.5 * (before * v).abs();
         }
+        // What equalities that move add by themselves is no work of the contacts.
+        for (slot, impulse) in self.impulses.iter().enumerate() {
+            certificate.energy_change += impulse * impact.drift(slot);
+        }
         let change = certificate.energy_change;
         let excess = match impact.law {
             ImpactLaw::Reflection | ImpactLaw::Published => change.abs(),
@@ -444,6 +451,12 @@ impl<'a> Impact<'a> {
     #[inline]
     fn row(&self, slot: usize) -> (&'a [usize], &'a [f64]) {
         self.rows.row(self.candidates[slot])
+    }
+
+    /// Rate of a candidate where all momenta vanish.
+    #[inline]
+    fn drift(&self, slot: usize) -> f64 {
+        self.rows.drift(self.candidates[slot])
     }
 
     /// Whether the contact can take an impulse: one without gradient takes part in nothing.

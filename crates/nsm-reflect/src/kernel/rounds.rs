@@ -163,6 +163,9 @@ impl Kernel {
         let mut scale = factor;
         if reflect {
             let (mut work, mut square) = (0.0, 0.0);
+            for (a, &slot) in self.islands.island(k).iter().enumerate() {
+                work += self.multipliers.lambda[a] * impact.drift(slot);
+            }
             for &c in &self.changed[first..] {
                 work += self.delta[c] * self.nodes[c].v;
                 square += self.delta[c] * impact.metric.apply_row(c, &self.delta);

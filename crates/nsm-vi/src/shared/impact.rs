@@ -73,6 +73,7 @@ impl<'a> Impact<'a> {
             gaps.gradient(i, q, t, &mut self.g);
         }
         self.system.equalities().gradients(q, t, &mut self.f);
+        self.reflector.at(self.system, q, t);
         if let Some(shadow) = &mut self.shadow {
             shadow.renew(self.system, q, t);
         }

@@ -330,7 +330,7 @@ impl<'a> Flow<'a> {
         }
         self.metric_times_v();
         for k in 0..held {
-            self.b[k] -= self.least.rate(k, &self.v);
+            self.b[k] -= self.least.along(k, &self.v);
         }
     }
 
@@ -403,7 +403,7 @@ impl<'a> Flow<'a> {
         self.slots.extend(0..contacts.len());
         let (_, metric) = self.mass.with_metric(q, t)?;
         self.least
-            .place(self.system, metric, (&self.g, &self.f), contacts)
+            .place(self.system, metric, (q, t), (&self.g, &self.f), contacts)
             .map_err(|error| StepError::Method { t, source: Box::new(error) })
     }
 }

@@ -218,7 +218,8 @@ impl Impact {
     ) -> Result<Option<usize>, StepError> {
         let rows = system.inequalities();
         let failed = |error: ReflectError| StepError::Method { t: at.t, source: Box::new(error) };
-        least.place(system, metric, (&at.gradient, &self.f), &self.placed).map_err(failed)?;
+        let gradients = (&at.gradient[..], &self.f[..]);
+        least.place(system, metric, (&at.q, at.t), gradients, &self.placed).map_err(failed)?;
         let k = self.placed.len();
         for vector in [&mut self.rate, &mut self.aim, &mut self.b, &mut self.lambda] {
             vector.clear();

@@ -440,8 +440,8 @@ impl SvciStepper<'_> {
         }
     }
 
-    /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece. What other
-    /// contacts did is kept for the end of the step.
+    /// Books what captured contacts took between `here` and `there`, by difference: their impulses act over the whole piece. Where something else does
+    /// work on it too, the mean of the rates at both ends tells. What other contacts did is kept for the end of the step.
     fn book_captured(&mut self, t: f64) {
         let rubs = self.flow.rubs(&self.held) || self.flow.is_dry();
         let mut rubbed = 0.0;
@@ -466,9 +466,15 @@ impl SvciStepper<'_> {
             return;
         }
         let system = self.flow.system;
-        let energy =
-            |at: &Point| system.kinetic_energy(&at.q, &at.v) + system.potential().sum(&at.q, at.t);
-        let change = energy(&self.there) - energy(&self.here) - rubbed;
+        let change = if system.forces().is_empty() && !system.equalities().is_rheonomic() {
+            let energy = |at: &Point| {
+                system.kinetic_energy(&at.q, &at.v) + system.potential().sum(&at.q, at.t)
+            };
+            energy(&self.there) - energy(&self.here) - rubbed
+        } else {
+            let rate = |i: usize| 0.5 * (self.here.rate[i] + self.there.rate[i]);
+            self.captured.iter().map(|&i| self.caught[i] * rate(i)).sum()
+        };
         let work = change / self.captured.len() as f64;
         if rubs {
             let booked = self.captured.iter().map(|&i| ContactImpulse { work, ..self.rubbed[i] });

@@ -50,7 +50,12 @@ impl SvciStepper<'_> {
         kernel.project((&self.here.q, t), &self.resting, &mut self.impact.p)?;
         let before = system.kinetic_energy(&self.here.q, &self.here.v);
         self.here.push(&mut self.flow.mass, &self.impact.p)?;
-        let change = system.kinetic_energy(&self.here.q, &self.here.v) - before;
+        let change = if system.equalities().is_rheonomic() {
+            // What equalities that move by themselves add is their work.
+            self.touching.iter().map(|&i| self.impact.work[i]).sum()
+        } else {
+            system.kinetic_energy(&self.here.q, &self.here.v) - before
+        };
         std::mem::swap(&mut self.smooth, &mut self.resting);
         for &i in &self.touching {
             self.hits[i] += usize::from(self.impact.impulse[i] > 0.0);
