@@ -23,6 +23,8 @@ use crate::implicit::{Implicit, Motion};
 use crate::saddle::Border;
 use crate::{AlphaError, NewtonOptions};
 
+/// Gaps below this fraction of their lengths are closed: what rests stays, whatever rounding makes of its gap.
+const CLOSED: f64 = 1e-12;
 /// Approach velocities below this fraction of the speeds are rest, not impact.
 const REST: f64 = 1e-9;
 
@@ -233,7 +235,8 @@ impl MoreauJeanStepper<'_> {
         self.contacts.clear();
         for i in 0..self.contacts.gaps.len() {
             let gap = self.contacts.gap(i, &state.q, t).map_err(|e| e.at(t))?;
-            if gap + 0.5 * h * self.approach[i] <= 0.0 {
+            let closed = CLOSED * self.contacts.length(i);
+            if gap + 0.5 * h * self.approach[i] <= closed {
                 let rate = self.contacts.rate(i, (&state.q, t), &self.free).map_err(|e| e.at(t))?;
                 self.contacts.push_rates(i, rate, self.approach[i]);
             }

@@ -1,8 +1,8 @@
 //! Tangential velocities at gaps: what friction acts on.
 //!
-//! $$ u_T = T(q, t)\\,v $$
+//! $$ u_T = T(q, t)\\,v - b(q, t) $$
 //! is the velocity of one material point relative to the other in the tangent plane of a contact: one row where the motion is planar, two
-//! in space. A row is linear in $v$ and in general no gradient of anything. It is a length over a time, in the same unit as the
+//! in space. $b$ is that of a surface that moves by itself, such as a belt or a turntable. A row is linear in $v$ and in general no gradient of anything. It is a length over a time, in the same unit as the
 //! rate of the gap, so that a ratio of impulses is one of forces.
 
 use std::ops::Range;
@@ -19,6 +19,16 @@ pub trait Tangent: Send + Sync {
 
     /// Writes the coefficients, direction after direction.
     fn coefficients(&self, q: &[f64], t: f64, out: &mut [f64]);
+
+    /// Whether a surface moves by itself, so that [`drift`](Self::drift) is not zero everywhere.
+    fn drifts(&self) -> bool {
+        false
+    }
+
+    /// Writes $-b$, direction after direction: the velocities where no coordinate moves.
+    fn drift(&self, _q: &[f64], _t: f64, out: &mut [f64]) {
+        out.fill(0.0);
+    }
 
     /// The normal and the tangents as vectors in the world, for contacts in space whose directions turn: impulses are carried from one
     /// configuration to another as such vectors. None where the directions are the same at every configuration.
@@ -144,6 +154,20 @@ impl TangentRows {
     /// The tangential velocities of a gap, if it has any.
     pub fn of(&self, gap: usize) -> Option<&dyn Tangent> {
         self.tangents.get(gap).and_then(Option::as_deref)
+    }
+
+    /// Whether any surface moves by itself.
+    pub fn drift(&self) -> bool {
+        self.tangents.iter().flatten().any(|tangent| tangent.drifts())
+    }
+
+    /// The tangential velocities of a gap where no coordinate moves.
+    pub fn drift_of(&self, gap: usize, q: &[f64], t: f64) -> [f64; 2] {
+        let mut drift = [0.0; 2];
+        if let Some(tangent) = self.of(gap).filter(|tangent| tangent.drifts()) {
+            tangent.drift(q, t, &mut drift[..tangent.directions()]);
+        }
+        drift
     }
 
     /// Number of coefficients over all rows.

@@ -132,7 +132,9 @@ fn projected_gradients_are_cotangent_also_where_equalities_are_redundant() {
             assert_eq!(projection.starts(), [0, 6, 14, 15]);
             let mut out = vec![0.0; projection.columns().len()];
             for i in 0..3 {
-                projection.project(&metric, (&f, &fv, &[]), (g.pattern(), &gv), i, &mut out).unwrap();
+                projection
+                    .project(&metric, (&f, &fv, &[]), (g.pattern(), &gv), i, &mut out)
+                    .unwrap();
                 let span = projection.starts()[i]..projection.starts()[i + 1];
                 let columns = &projection.columns()[span.clone()];
                 let mut weighted = vec![0.0; 8];

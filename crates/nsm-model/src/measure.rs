@@ -70,8 +70,8 @@ pub trait Probe {
         self.gaps()
     }
 
-    /// Whether something does work on the system, so that its energy may rise: forces that no potential gives, and whatever
-    /// depends on time.
+    /// Whether something does work on the system, so that its energy may rise: forces that no potential gives, surfaces that move by themselves, and
+    /// whatever depends on time.
     fn is_driven(&self) -> bool;
 
     /// What the potential is made of, $\sum_k |\partial_k V|\\,|q|_\infty$: places are known to rounding, and the potential to that part of this.
@@ -177,7 +177,9 @@ impl Probe for SystemProbe<'_> {
         let system = self.system;
         let modes = system.switching().map_or(&[][..], Switching::all_rows);
         let rows = [system.potential(), system.equalities(), system.inequalities()];
-        !system.forces().is_empty() || rows.into_iter().chain(modes).any(Rows::is_rheonomic)
+        !system.forces().is_empty()
+            || system.tangents().drift()
+            || rows.into_iter().chain(modes).any(Rows::is_rheonomic)
     }
 
     fn potential_scale(&self, state: &State) -> f64 {

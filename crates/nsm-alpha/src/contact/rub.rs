@@ -29,6 +29,8 @@ pub(crate) struct Rubbing<'a> {
     laws: Vec<ContactLaw>,
     tangents: &'a TangentRows,
     coefficients: Vec<f64>,
+    /// Velocities of surfaces that move by themselves, as the contacts see them.
+    drift: Vec<[f64; 2]>,
     /// Tangential velocities with which the step began, two for each contact.
     start: Vec<f64>,
     responses: Vec<f64>,
@@ -64,6 +66,7 @@ impl<'a> Rubbing<'a> {
         Ok(Some(Self {
             tangents: system.tangents(),
             coefficients: vec![0.0; system.tangents().entries()],
+            drift: vec![[0.0; 2]; k],
             start: vec![0.0; 2 * k],
             responses: vec![0.0; 3 * k * n],
             full: Vec::with_capacity(9 * k * k),
@@ -86,6 +89,7 @@ impl<'a> Rubbing<'a> {
     pub(crate) fn linearise(&mut self, q: &[f64], t: f64) {
         for i in 0..self.laws.len() {
             self.tangents.coefficients(i, q, t, &mut self.coefficients);
+            self.drift[i] = self.tangents.drift_of(i, q, t);
         }
     }
 
@@ -93,12 +97,17 @@ impl<'a> Rubbing<'a> {
     pub(crate) fn begin(&mut self, v: &[f64]) {
         for i in 0..self.laws.len() {
             for k in 0..2 {
-                self.start[2 * i + k] = self.along(i, k, v);
+                self.start[2 * i + k] = self.slip(i, k, v);
             }
         }
     }
 
-    /// Tangential velocity `k` of contact `i`.
+    /// Tangential velocity `k` of contact `i`, as its surfaces see each other.
+    fn slip(&self, i: usize, k: usize, v: &[f64]) -> f64 {
+        self.along(i, k, v) + self.drift[i][k]
+    }
+
+    /// The same with a surface that does not move by itself: what impulses act along.
     fn along(&self, i: usize, k: usize, x: &[f64]) -> f64 {
         let columns = self.tangents.columns(i, k).iter();
         columns.zip(&self.coefficients[self.tangents.span(i, k)]).map(|(&c, a)| a * x[c]).sum()
@@ -152,13 +161,9 @@ impl Contacts<'_> {
             }
             largest = largest.max(tangential);
             rub.mu.push(law.friction);
-            rub.free.extend([self.rate[j], rub.along(i, 0, x), rub.along(i, 1, x)]);
+            rub.free.extend([self.rate[j], rub.slip(i, 0, x), rub.slip(i, 1, x)]);
             let start = start.unwrap_or(x);
-            rub.before.extend([
-                self.along(i, start),
-                rub.along(i, 0, start),
-                rub.along(i, 1, start),
-            ]);
+            rub.before.extend([self.along(i, start), rub.slip(i, 0, start), rub.slip(i, 1, start)]);
             let [first, second] = [0, 1].map(|a| tangential * rub.start[2 * i + a]);
             rub.rebound.extend([rebound, first, second]);
             for a in 0..3 {

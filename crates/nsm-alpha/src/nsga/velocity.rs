@@ -226,6 +226,10 @@ impl NsgaStepper<'_> {
             let change = 0.5 * contacts.work(&work.jump);
             events.push(t, change, rounds.max(1), contacts.impulses());
         } else if rubs {
+            // What is held acts over the whole step, as the forces do that it answers to.
+            for ((sum, v), from) in work.jump.iter_mut().zip(&work.v).zip(&self.from.v) {
+                *sum = v + from;
+            }
             contacts.booked(&work.jump).for_each(|c| events.hold(c));
         }
         Ok((closed, rounds))

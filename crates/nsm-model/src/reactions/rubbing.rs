@@ -157,14 +157,16 @@ impl<'a> Reactions<'a> {
         if let Some(tangent) = self.tangent(contact).filter(|_| self.friction[contact] > 0.0) {
             touch.tangents = coefficients(tangent, &state.q, state.t);
             let columns = tangent.coordinates();
+            touch.slip = self.slip(state, &touch);
             for (row, answer) in
                 touch.tangents.chunks_exact(columns.len()).zip(&mut touch.answers[1..])
             {
                 let mut push = vec![0.0; self.acceleration.len()];
                 columns.iter().zip(row).for_each(|(&c, x)| push[c] += x);
-                *answer = self.answer(&push)?;
+                let (response, moves) = self.response(&push)?;
+                // A direction that the equalities hold, such as that of a motor, is loaded where the contact slips along it.
+                *answer = (moves || touch.slip.is_some()).then_some(response);
             }
-            touch.slip = self.slip(state, &touch);
         }
         Ok(Some(touch))
     }
@@ -185,10 +187,18 @@ impl<'a> Reactions<'a> {
     /// Where a touch slips to, if it does.
     fn slip(&self, state: &State, touch: &Touch) -> Option<[f64; 2]> {
         let [_, a, b] = self.seen(touch, &state.v);
+        let [first, second] = self.drift(touch.contact, &state.q, state.t);
+        let (a, b) = (a + first, b + second);
         let largest = |x: &[f64]| x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         let speed = a.hypot(b);
         let slips = speed > CLOSED * largest(&state.v).max(largest(&self.acceleration));
         slips.then(|| [a / speed, b / speed])
+    }
+
+    /// What the surface of a contact does by itself; nothing for dry friction.
+    fn drift(&self, contact: usize, q: &[f64], t: f64) -> [f64; 2] {
+        let gaps = self.system.inequalities().len();
+        if contact < gaps { self.system.tangents().drift_of(contact, q, t) } else { [0.0; 2] }
     }
 
     /// The tangential velocities of a contact, or the rate of a dry friction.
@@ -241,14 +251,20 @@ impl<'a> Reactions<'a> {
         let State { t, q, v, .. } = state;
         let largest = |x: &[f64]| x.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         let (size, speed) = (largest(q), largest(v));
-        let Some(tangent) = self.tangent(contact).filter(|_| speed > 0.0) else {
+        let moves = |tangent: &dyn Tangent| speed > 0.0 || tangent.drifts();
+        let Some(tangent) = self.tangent(contact).filter(|tangent| moves(*tangent)) else {
             return [0.0; 2];
         };
-        let ahead = AHEAD * size / speed;
+        // A surface that moves under what is at rest is looked at while its forces would move that.
+        let time =
+            if speed > 0.0 { size / speed } else { (size / largest(&self.acceleration)).sqrt() };
+        let ahead = AHEAD * if time > 0.0 && time.is_finite() { time } else { 1.0 };
         let now = tangent.frame(q, *t);
         let after = |tau: f64| {
             let there: Vec<f64> = q.iter().zip(v).map(|(q, v)| q + tau * v).collect();
             let [a, b] = along(tangent, &coefficients(tangent, &there, t + tau), v);
+            let [first, second] = self.drift(contact, &there, t + tau);
+            let [a, b] = [a + first, b + second];
             let (Some([_, first, second]), Some(turned)) = (now, tangent.frame(&there, t + tau))
             else {
                 return [a, b];

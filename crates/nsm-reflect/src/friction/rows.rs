@@ -41,9 +41,11 @@ struct PlacedRows {
     values: Vec<f64>,
     projection: Option<CotangentProjection>,
     projected: Vec<f64>,
-    /// $f_t$, and what moving equalities add to the velocity along every row; empty where none moves by itself.
+    /// $f_t$, and the velocity along every row that surfaces and equalities have by themselves; empty where none moves.
     rates: Vec<f64>,
     drift: Vec<f64>,
+    /// What surfaces alone do.
+    surfaces: Vec<f64>,
 }
 
 impl PlacedRows {
@@ -65,9 +67,14 @@ impl PlacedRows {
         (&self.columns[span.clone()], &self.values[span])
     }
 
-    /// Velocity along row `k` of a placed contact where nothing moves but the equalities by themselves.
+    /// Velocity along row `k` of a placed contact where nothing moves but what does so by itself.
     fn drift(&self, slot: usize, k: usize) -> f64 {
         self.drift.get(3 * self.placed[slot] + k).copied().unwrap_or(0.0)
+    }
+
+    /// The same of its surface alone.
+    fn surface(&self, slot: usize, k: usize) -> f64 {
+        self.surfaces.get(3 * self.placed[slot] + k).copied().unwrap_or(0.0)
     }
 
     /// All rows by slot and direction.
@@ -98,12 +105,14 @@ impl FrictionRows {
             .then(|| CotangentProjection::new(metric, system.equalities(), pattern));
         let projected = projection.as_ref().map_or(0, |p| p.columns().len());
         let n = system.dimension();
-        let moving = system.equalities().is_rheonomic();
-        let none_unless_moving = |length: usize| vec![0.0; if moving { length } else { 0 }];
+        let driven = system.equalities().is_rheonomic();
+        let belts = tangents.drift();
+        let zeros = |used: bool, length: usize| vec![0.0; if used { length } else { 0 }];
         Self {
             rows: PlacedRows {
-                rates: none_unless_moving(system.equalities().len()),
-                drift: none_unless_moving(3 * all),
+                rates: zeros(driven, system.equalities().len()),
+                drift: zeros(driven || belts, 3 * all),
+                surfaces: zeros(belts, 3 * all),
                 placed: Vec::with_capacity(all),
                 values: vec![0.0; columns.len()],
                 starts,
@@ -158,6 +167,15 @@ impl FrictionRows {
                 let span = rows.starts[3 * i + row]..rows.starts[3 * i + row + 1];
                 rows.values[span].copy_from_slice(source);
             }
+            if !rows.surfaces.is_empty() {
+                let [first, second] = tangents.drift_of(i, q, t);
+                if !(first.is_finite() && second.is_finite()) {
+                    let what = "the velocity of the surface";
+                    return Err(ReflectError::NotFinite { what, contact: i });
+                }
+                rows.surfaces[3 * i..3 * i + 3].copy_from_slice(&[0.0, first, second]);
+                rows.drift[3 * i..3 * i + 3].copy_from_slice(&[0.0, first, second]);
+            }
         }
         if let Some(projection) = &mut rows.projection {
             projection.renew();
@@ -172,8 +190,8 @@ impl FrictionRows {
                     let rate = projection
                         .project(metric, equalities, given, row, &mut rows.projected)
                         .map_err(|source| ReflectError::Projection { contact: i, source })?;
-                    if let Some(drift) = rows.drift.get_mut(row) {
-                        *drift = rate;
+                    if !rows.rates.is_empty() {
+                        rows.drift[row] = rate + rows.surfaces.get(row).unwrap_or(&0.0);
                     }
                 }
             }
@@ -187,14 +205,37 @@ impl FrictionRows {
         &self.w
     }
 
-    /// Velocities $u = Jv$ of the placed contacts, three for each, by rows as they were given: for velocities that are not tangent to the equalities
+    /// Velocities $u = Jv$ of the placed contacts, seen from surfaces that move by themselves, three for each, by rows as they were given: for velocities that are not tangent to the equalities
     /// where the contacts were placed, such as those of a chord.
     pub fn velocities_given(&self, v: &[f64], u: &mut Vec<f64>) {
         u.clear();
         u.extend(self.rows.all().map(|(slot, k)| {
             let (columns, values) = self.rows.given(slot, k);
-            columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum::<f64>()
+            let along = columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum::<f64>();
+            along + self.rows.surface(slot, k)
         }));
+    }
+
+    /// Turns velocities `u` at the placed contacts into those in the middle between there and another configuration, as far as surfaces that move by
+    /// themselves do so differently there.
+    pub fn add_half_turn(&self, system: &System, (q, t): (&[f64], f64), u: &mut [f64]) {
+        if self.rows.surfaces.is_empty() {
+            return;
+        }
+        for (slot, u) in u.chunks_exact_mut(3).enumerate() {
+            let contact = self.rows.placed[slot];
+            if contact < system.inequalities().len() {
+                let there = system.tangents().drift_of(contact, q, t);
+                for k in 0..2 {
+                    u[k + 1] += 0.5 * (there[k] - self.rows.surface(slot, k + 1));
+                }
+            }
+        }
+    }
+
+    /// Work that an impulse of a placed contact does on the system beyond that of friction, $-r_T\\cdot\\text{drift}$: what drives its surface gives it.
+    pub fn surface_work(&self, slot: usize, r: &[f64]) -> f64 {
+        -(r[1] * self.rows.surface(slot, 1) + r[2] * self.rows.surface(slot, 2))
     }
 
     /// The first tangential velocity of one of them by its row as it was given, and the sum of the sizes of its terms.
@@ -204,7 +245,7 @@ impl FrictionRows {
         terms.fold((0.0, 0.0), |(rate, size), x| (rate + x, size + x.abs()))
     }
 
-    /// The same for velocities that the equalities allow, by projected rows and what the equalities do by themselves.
+    /// The same for velocities that the equalities allow, by projected rows and what equalities do by themselves.
     pub fn velocities(&self, v: &[f64], u: &mut Vec<f64>) {
         u.clear();
         u.extend(self.rows.all().map(|(slot, k)| {

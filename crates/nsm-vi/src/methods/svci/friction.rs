@@ -9,6 +9,7 @@
 //! Stage 2, at $x$ with the forces there: the law holds for the **total** $R = r\' + r_2$, $r\'$ being $r$ carried to the frames at $x$ as
 //! vectors of the world,
 //! $$ \text{FC3D}\bigl(W(x),\\; J(x)\\,v_1|_{r_2 = 0} - W(x)\\,r\'\bigr) \to R . $$
+//! A surface that moves by itself does so in stage 1 as in the middle of both ends: what sticks to a turntable stays on its circle.
 //! Slip that turns within the piece has its friction against the slip in the middle, $J_T v\'$, not at the end (`friction/turn.rs`).
 //! With the law on $r_2$ alone a landing would be two partial impacts with friction, split where the surface happens to lie in the step, and
 //! would not converge. For flat contacts the step is one plastic impact at fixed $W$ and cannot gain energy.
@@ -208,6 +209,7 @@ impl Friction {
                 break;
             }
             self.b.iter_mut().zip(&self.chord).for_each(|(b, off)| *b += off);
+            self.rows.add_half_turn(system, (x, t + tau), &mut self.b);
             for (slot, &i) in held.iter().enumerate().filter(|(_, i)| **i < self.dry.first) {
                 self.b[3 * slot] = kernel.gaps.value(i, x, t + tau) / tau;
             }
@@ -294,16 +296,16 @@ impl Friction {
             self.closed = closed;
             return Ok(());
         }
-        let outcome = self.close((kernel, mass), (end, tau), &closed, thresholds, active);
+        let outcome = self.close((kernel, mass), (q, end, tau), &closed, thresholds, active);
         self.closed = closed;
         outcome
     }
 
-    /// The law for the total impulse of the closed contacts, that of stage 1 being in `next`.
+    /// The law for the total impulse of the closed contacts, that of stage 1 from `q` being in `next`.
     fn close(
         &mut self,
         (kernel, mass): (&mut Kernel<'_>, &mut PlacedMass<'_>),
-        (t, tau): (f64, f64),
+        (q, t, tau): (&[f64], f64, f64),
         closed: &[usize],
         thresholds: &Thresholds,
         active: &mut Vec<usize>,
@@ -324,6 +326,7 @@ impl Friction {
         self.next.clear();
         self.next.extend(self.r.iter().map(|r| 2.0 * r));
         self.rows.velocities_given(&self.between, &mut self.before);
+        self.rows.add_half_turn(system, (q, t - tau), &mut self.before);
         self.turned.clear();
         self.turned.resize(closed.len(), [0.0; 2]);
         for round in 0.. {
@@ -395,6 +398,7 @@ impl Friction {
                 Some(rate) => r[1] * rate,
                 None => r.iter().zip(mean).map(|(r, u)| r * u).sum::<f64>(),
             };
+            let work = work + self.rows.surface_work(slot, r);
             let booked = &mut self.booked[i];
             booked.contact = i;
             booked.rubs = self.coefficient[i] > 0.0;

@@ -201,7 +201,8 @@ impl Impact {
         for (slot, &i) in touching.iter().enumerate() {
             self.impulse[i] = impulses[3 * slot];
             self.tangential[i] = [impulses[3 * slot + 1], impulses[3 * slot + 2]];
-            self.work[i] = friction.impact.work()[slot];
+            let given = friction.rows.surface_work(slot, &impulses[3 * slot..3 * slot + 3]);
+            self.work[i] = friction.impact.work()[slot] + given;
             self.slips[i] = friction.impact.slips()[slot];
         }
         Ok(certificate.rounds)
