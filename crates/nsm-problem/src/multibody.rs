@@ -222,7 +222,10 @@ fn with_tracked(
 
 /// `[start]` of a mechanism: an instant, and whether to move it onto its constraints.
 fn read_start(reader: &Reader<'_>, system: &System, state: &mut State) -> Result<(), ProblemError> {
-    let Some(table) = reader.table("start")? else { return Ok(()) };
+    let Some(table) = reader.table("start")? else {
+        return check_start(system, state, Tolerance::default())
+            .map_err(|e| reader.place().system(&e));
+    };
     state.t = table.number("t")?.unwrap_or(0.0);
     let project = table.flag("project")?.unwrap_or(false);
     // What belongs to the coordinates of `[system]` was read with them.
