@@ -12,8 +12,12 @@ use nsm_geom::{Mat3, Plane, Pose as Frame, Shape, Vec3};
 use super::pair::pair_gaps;
 use super::solid::Solid;
 use super::tangent::{Lowest, PlaneTangent};
+use super::wheel::Wheel;
 use super::{Mechanism, MechanismError, NodeId};
 use crate::{Affine, AutoDiff, ConstraintError, Expr, Field, Rows, Scalar, Tangent};
+
+/// Tilt, relative to the size of a disc, below which it lies flat: the points around it are within 2e-8 of its radius then.
+const FLAT: f64 = 1e-6;
 
 /// A part of a shape in the frame of its body; `radius` is that of a ball added to it.
 #[derive(Clone, Debug)]
@@ -22,6 +26,8 @@ pub(super) enum Part {
     Points { points: Vec<Vec3>, radius: f64 },
     /// An ellipsoid.
     Ellipsoid { centre: Vec3, axes: Mat3, semi_axes: Vec3, radius: f64 },
+    /// A cylinder about the third axis of a frame in the body.
+    Cylinder { frame: Frame, half: f64, rim: f64, radius: f64 },
     /// A box or another polyhedron.
     Solid { solid: Solid, radius: f64 },
 }
@@ -66,9 +72,12 @@ fn parts(shape: &Shape, frame: &Frame, radius: f64, out: &mut Vec<Part>) -> Resu
                 parts(part, frame, radius, out)?;
             }
         }
-        Shape::Cylinder(_) => {
-            return Err("a cylinder's rim has no smooth gap: take a capsule or a polyhedron".into());
-        }
+        Shape::Cylinder(c) => out.push(Part::Cylinder {
+            frame: *frame,
+            half: c.half_length(),
+            rim: c.radius(),
+            radius,
+        }),
         Shape::Intersection(_) => {
             return Err("an intersection has no smooth gap: take a polyhedron".into());
         }
@@ -108,6 +117,13 @@ impl Mechanism {
                     for corner in solid.vertices() {
                         gaps.push(Box::new(point_gap(&block, corner, *radius, plane)?));
                         rubs(Lowest::Ball { centre: *corner, radius: *radius });
+                    }
+                }
+                Part::Cylinder { frame, half, rim, radius } => {
+                    let wheel = Wheel { frame: *frame, half: *half, rim: *rim, radius: *radius };
+                    for (gap, lowest) in wheel.plane_gaps(plane, &block)? {
+                        gaps.push(gap);
+                        rubs(lowest);
                     }
                 }
                 Part::Ellipsoid { centre, axes, semi_axes, radius } => {
@@ -202,11 +218,13 @@ fn point_gap(
     Affine::new(block, &slopes, plane.offset() - radius)
 }
 
-struct EllipsoidPlane {
-    plane: Plane,
-    centre: Vec3,
-    axes: Mat3,
-    radius: f64,
+/// An ellipsoid over a plane; one without a third semi-axis is a disc.
+pub(super) struct EllipsoidPlane {
+    pub(super) plane: Plane,
+    pub(super) centre: Vec3,
+    /// Columns are the semi-axes in the body frame.
+    pub(super) axes: Mat3,
+    pub(super) radius: f64,
 }
 
 impl Expr for EllipsoidPlane {
@@ -220,9 +238,12 @@ impl Expr for EllipsoidPlane {
             let x = down[0] * axis[0] + down[1] * axis[1] + down[2] * axis[2];
             square += x * x;
         }
+        // A disc that lies flat has no lowest point: points around it carry it (`wheel.rs`).
+        let flat = square.re() <= FLAT * FLAT * self.axes.norm_squared();
+        let reach = if flat { T::from(-self.axes.norm()) } else { square.sqrt() };
         let centre =
             (0..3).fold(along([q[0], q[1], q[2]]), |sum, k| sum + down[k] * self.centre[k]);
-        centre - square.sqrt() + (self.plane.offset() - self.radius)
+        centre - reach + (self.plane.offset() - self.radius)
     }
 }
 

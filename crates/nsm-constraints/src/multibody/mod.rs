@@ -44,6 +44,7 @@ mod solid;
 mod start;
 mod tangent;
 mod tree;
+mod wheel;
 mod wrench;
 
 pub use beam::{Beam, BeamId};

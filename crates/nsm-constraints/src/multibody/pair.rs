@@ -300,9 +300,9 @@ impl<'a> Skeleton<'a> {
                 solid: Some(solid),
                 radius: *radius,
             },
-            Part::Ellipsoid { .. } => {
+            Part::Ellipsoid { .. } | Part::Cylinder { .. } => {
                 return Err(
-                    "gaps in coordinates are known between balls, capsules, boxes and polyhedra"
+                    "gaps in coordinates are known between balls, capsules, boxes and polyhedra (ellipsoids and cylinders touch planes only)"
                         .into(),
                 );
             }
