@@ -226,6 +226,9 @@ pub(crate) struct Names {
     functions: parse::Functions,
 }
 
+/// Most names that a message lists.
+const LISTED: usize = 40;
+
 impl Names {
     fn push(&mut self, name: String, meaning: Meaning) {
         if let Entry::Vacant(free) = self.meanings.entry(name.clone()) {
@@ -243,8 +246,10 @@ impl Names {
         let known = || self.order.iter().map(String::as_str).chain(pi);
         let hint =
             nearest(name, known()).map(|n| format!(", did you mean `{n}`?")).unwrap_or_default();
-        let list: Vec<_> = known().collect();
-        let message = format!("there is no `{name}`{hint} (known: {})", list.join(", "));
+        let list: Vec<_> = known().take(LISTED + 1).collect();
+        let more = if list.len() > LISTED { ", …" } else { "" };
+        let list = list[..list.len().min(LISTED)].join(", ");
+        let message = format!("there is no `{name}`{hint} (known: {list}{more})");
         FormulaError { formula: text.to_owned(), at, message }
     }
 }

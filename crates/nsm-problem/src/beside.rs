@@ -9,7 +9,7 @@ use nsm_model::System;
 
 use super::account::word;
 use super::coordinates::{read_mass, read_parameters, read_terms};
-use super::equality::plain;
+use super::equality::{BeamNodes, plain};
 use super::motion::Parameters;
 use super::multibody::refused;
 use super::reader::Reader;
@@ -84,11 +84,13 @@ pub(super) fn with_terms(
     system: System,
     table: &Reader<'_>,
     parameters: &Parameters,
+    beams: &BeamNodes,
 ) -> Result<System, ProblemError> {
     let names: Vec<String> = system.names().iter().map(|name| word(name)).collect();
     let place: &Place = table.place();
     let scope = Scope::new(&names, parameters).map_err(|e| place.error(e.message))?;
-    let system = read_terms(table, &scope, plain, system)?;
+    let system =
+        read_terms(table, &scope, &|text, place| plain(&beams.by_number(text), place), system)?;
     table.finish()?;
     Ok(system)
 }

@@ -22,7 +22,7 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
         None => System::new(read_mass(reader, coordinates.len())?),
     };
     let mut system = system.with_names(&coordinates).map_err(fail)?;
-    for (name, field, _) in fields(reader, "equality", &scope, as_written)? {
+    for (name, field, _) in fields(reader, "equality", &scope, &as_written)? {
         system = system.with_equality(&name, field).map_err(fail)?;
     }
     for (name, entry, place) in reader.entries("nonholonomic")? {
@@ -33,11 +33,11 @@ pub(crate) fn read_system(reader: &Reader<'_>) -> Result<System, ProblemError> {
     if let Some(switching) = read_switching(reader, &coordinates, &scope)? {
         system = system.with_switching(switching).map_err(fail)?;
     }
-    read_terms(reader, &scope, as_written, system)
+    read_terms(reader, &scope, &as_written, system)
 }
 
 /// How the names in a formula become those of its scope.
-pub(crate) type Spelling = fn(&str, &Place) -> Result<String, ProblemError>;
+pub(crate) type Spelling<'a> = &'a dyn Fn(&str, &Place) -> Result<String, ProblemError>;
 
 /// Formulas of coordinates know them by their names.
 #[allow(clippy::unnecessary_wraps)] // one of two spellings, of which the other may fail
@@ -49,7 +49,7 @@ fn as_written(text: &str, _: &Place) -> Result<String, ProblemError> {
 pub(crate) fn read_terms(
     reader: &Reader<'_>,
     scope: &Scope,
-    plain: Spelling,
+    plain: Spelling<'_>,
     mut system: System,
 ) -> Result<System, ProblemError> {
     let place = reader.place();
@@ -133,7 +133,7 @@ pub(crate) fn fields(
     reader: &Reader<'_>,
     key: &'static str,
     scope: &Scope,
-    plain: Spelling,
+    plain: Spelling<'_>,
 ) -> Result<Vec<(String, FormulaField, Place)>, ProblemError> {
     reader
         .entries(key)?
@@ -212,7 +212,7 @@ fn read_switching(
 
 fn read_rows(reader: &Reader<'_>, scope: &Scope) -> Result<Rows, ProblemError> {
     let mut rows = Rows::new(scope.dimension());
-    for (name, field, place) in fields(reader, "equality", scope, as_written)? {
+    for (name, field, place) in fields(reader, "equality", scope, &as_written)? {
         rows.push(name, field).map_err(|e| place.error(e.to_string()))?;
     }
     Ok(rows)
@@ -268,7 +268,7 @@ pub(crate) fn read_mass(reader: &Reader<'_>, dimension: usize) -> Result<Mass, P
 fn read_force(
     reader: &Reader<'_>,
     scope: &Scope,
-    plain: Spelling,
+    plain: Spelling<'_>,
 ) -> Result<Option<FormulaForce>, ProblemError> {
     let mut components = Vec::new();
     let mut first = None;

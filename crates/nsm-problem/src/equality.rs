@@ -23,16 +23,17 @@ pub(crate) fn read_equalities(
     reader: &Reader<'_>,
     parameters: &Parameters,
     freedoms: &[Freedom],
+    beams: &BeamNodes,
     mechanism: &mut Mechanism,
 ) -> Result<(), ProblemError> {
     let names: Vec<String> = mechanism.coordinate_names().iter().map(|name| word(name)).collect();
     for (name, entry, place) in reader.entries("equality")? {
-        let text = formula(entry, &place)?;
+        let text = formula(entry, beams, &place)?;
         let row = equality(&text, &names, parameters, freedoms, mechanism, &place)?;
         mechanism.add_equality(&name, row).map_err(|e| refused(&place, &e))?;
     }
     for (name, entry, place) in reader.entries("nonholonomic")? {
-        let text = formula(entry, &place)?;
+        let text = formula(entry, beams, &place)?;
         let scope = Scope::new(&names, parameters).map_err(|e| place.error(e.message))?;
         let row = FormulaRolling::new(&text, &scope).map_err(|e| place.formula(&e))?;
         mechanism.add_equality(&name, Arc::new(row)).map_err(|e| refused(&place, &e))?;
@@ -40,9 +41,9 @@ pub(crate) fn read_equalities(
     Ok(())
 }
 
-fn formula(entry: Entry<'_>, place: &Place) -> Result<String, ProblemError> {
+fn formula(entry: Entry<'_>, beams: &BeamNodes, place: &Place) -> Result<String, ProblemError> {
     match entry {
-        Entry::Text(text) => plain(text, place),
+        Entry::Text(text) => plain(&beams.by_number(text), place),
         Entry::Number(_) => Err(place.error("expected a formula in quotes that is to be zero")),
     }
 }
@@ -76,6 +77,47 @@ fn equality(
     }
     let row = Composed::new(Arc::new(law), readings).map_err(|e| place.error(e.to_string()))?;
     Ok(Arc::new(row))
+}
+
+/// The nodes of beams as formulas name them, `arm.end` or `arm[3]`, with the single words that their coordinates begin with: `arm_3`.
+#[derive(Debug)]
+pub(crate) struct BeamNodes(Vec<(String, String)>);
+
+impl BeamNodes {
+    pub(crate) fn of(mechanism: &Mechanism) -> Self {
+        let mut names = Vec::new();
+        for (beam, id) in mechanism.beams() {
+            let beam = word(beam);
+            let last = mechanism.beam_nodes(id).len().saturating_sub(1);
+            names.push((format!("{beam}.start."), format!("{beam}_0.")));
+            names.push((format!("{beam}.end."), format!("{beam}_{last}.")));
+            if last % 2 == 0 {
+                names.push((format!("{beam}.middle."), format!("{beam}_{}.", last / 2)));
+            }
+            let numbered = (0..=last).map(|k| (format!("{beam}[{k}]."), format!("{beam}_{k}.")));
+            names.extend(numbered);
+        }
+        Self(names)
+    }
+
+    /// A formula with these words.
+    pub(crate) fn by_number(&self, text: &str) -> String {
+        let mut out = text.to_owned();
+        for (name, single) in &self.0 {
+            let mut from = 0;
+            while let Some(at) = out[from..].find(name.as_str()).map(|at| at + from) {
+                let before = out[..at].trim_end_matches("v_").trim_end_matches("p_");
+                let inside = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                if inside {
+                    from = at + name.len();
+                } else {
+                    out.replace_range(at..at + name.len(), single);
+                    from = at + single.len();
+                }
+            }
+        }
+        out
+    }
 }
 
 /// Coordinates of the directions of a part, component by component.

@@ -11,7 +11,7 @@ use super::account::word;
 use super::beside;
 use super::bushing::{read_attraction, read_bushing};
 use super::element::{read_load, read_spring};
-use super::equality::read_equalities;
+use super::equality::{BeamNodes, read_equalities};
 use super::flexible::read_beam;
 use super::joint::read_joints;
 use super::reader::Reader;
@@ -74,8 +74,9 @@ pub(crate) fn read_mechanism(
     let begin = reader.table("start")?.map_or(Ok(None), |start| start.number("t"))?.unwrap_or(0.0);
     mechanism = mechanism.starting_at(begin);
     let (rated, freedoms) = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
+    let beams = BeamNodes::of(&mechanism);
     for table in [Some(reader), beside.as_ref()].into_iter().flatten() {
-        read_equalities(table, &parameters, &freedoms, &mut mechanism)?;
+        read_equalities(table, &parameters, &freedoms, &beams, &mut mechanism)?;
     }
     for (i, table) in reader.tables("spring")?.iter().enumerate() {
         read_spring(table, i, &parameters, &mut mechanism)?;
@@ -94,7 +95,7 @@ pub(crate) fn read_mechanism(
     let (mut system, mut state) = System::of(&mechanism).map_err(|e| place.system(&e))?;
     let stops = system.inequalities().len();
     if let Some(table) = &beside {
-        system = beside::with_terms(system, table, &parameters)?;
+        system = beside::with_terms(system, table, &parameters, &beams)?;
     }
     let mut parties: Vec<String> = mechanism.nodes().map(|(name, _)| name.to_owned()).collect();
     parties.extend(planes.iter().map(|(name, _)| name.clone()));

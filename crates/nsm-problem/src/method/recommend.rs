@@ -55,6 +55,16 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             }
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
+            if !system.inequalities().is_empty()
+                && system.variable_mass().is_none()
+                && !system.mass().massless().is_empty() =>
+        {
+            (
+                "nsga",
+                "there are contacts and coordinates without mass, such as those of beams, and it holds both",
+            )
+        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if !system.inequalities().is_empty() =>
         {
             (
@@ -97,6 +107,25 @@ mod tests {
         let rolling = format!("nonholonomic = {{ along = \"a.vx - a.wy\" }}\n{body}{joint}")
             .replace("spherical", "planar")
             .replace("at = [0, 0, 0]\n", "at = [0, 0, 0]\naxis = [0, 0, 1]\n");
+        let beam = r#"
+            [[beam]]
+            name = "arm"
+            ends = [[0, 0, 0], [1, 0, 0]]
+            elements = 2
+            GA = 4e5
+            EA = 8e5
+            EI1 = 100
+            EI2 = 100
+            GJ = 100
+            mass = 1
+            inertia = [1e-3, 1e-3]
+            [[joint]]
+            type = "fixed"
+            bodies = ["ground", "arm.start"]
+            at = [0, 0, 0]
+            [system]
+            inequality = { stop = "0.1 - arm.end.z", side = "0.1 - arm[1].y", low = "arm.middle.z + 0.1" }
+            "#;
         for (text, name) in [
             (system(""), "vi"),
             (system("equality = { rod = \"x^2 + y^2 - 1\" }"), "vi"),
@@ -108,6 +137,7 @@ mod tests {
             (varying(""), "vi"),
             (varying("inequality = { wall = \"x\" }"), "svci"),
             (varying("inequality = { wall = \"x - sin(t)\" }"), "alpha-event"),
+            (beam.to_owned(), "nsga"),
             (rolling.clone(), "vi"),
             (body.to_owned(), "lgvci"),
             (format!("{body}{joint}"), "null-space-reparametrised"),
