@@ -18,6 +18,9 @@ const POINTS: u32 = 16;
 /// Sine of the tilt up to which they count.
 const NEARLY_FLAT: f64 = 0.02;
 
+/// A gap, and the point of the body that touches.
+type Touch = (Box<dyn Field>, Lowest);
+
 /// A cylinder about the third axis of a frame in its body, with a ball of `radius` added to it.
 pub(super) struct Wheel {
     pub(super) frame: Frame,
@@ -32,11 +35,11 @@ impl Wheel {
         &self,
         plane: &Plane,
         block: &[usize],
-    ) -> Result<Vec<(Box<dyn Field>, Lowest)>, ConstraintError> {
+    ) -> Result<Vec<Touch>, ConstraintError> {
         let Self { frame, half, rim, radius } = self;
         let axis: Vec3 = frame.rot.column(2).into();
         let disc = frame.rot * Mat3::from_diagonal(&Vec3::new(*rim, *rim, 0.0));
-        let mut gaps: Vec<(Box<dyn Field>, Lowest)> = Vec::new();
+        let mut gaps: Vec<Touch> = Vec::new();
         for side in [-half, *half] {
             let centre = frame.x + axis * side;
             let gap = EllipsoidPlane { plane: *plane, centre, axes: disc, radius: *radius };
