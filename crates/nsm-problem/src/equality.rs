@@ -91,7 +91,7 @@ impl BeamNodes {
             let last = mechanism.beam_nodes(id).len().saturating_sub(1);
             names.push((format!("{beam}.start."), format!("{beam}_0.")));
             names.push((format!("{beam}.end."), format!("{beam}_{last}.")));
-            if last % 2 == 0 {
+            if last.is_multiple_of(2) {
                 names.push((format!("{beam}.middle."), format!("{beam}_{}.", last / 2)));
             }
             let numbered = (0..=last).map(|k| (format!("{beam}[{k}]."), format!("{beam}_{k}.")));
