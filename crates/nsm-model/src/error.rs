@@ -37,7 +37,7 @@ pub enum SystemError {
     },
     /// The method needs $M^{-1}$, and a coordinate has no mass.
     #[error(
-        "coordinate `{coordinate}` has no mass, and this method divides by it: give it a mass, or use a method for singular mass matrices"
+        "coordinate `{coordinate}` has no mass, and this method divides by it: give it a mass (a flat or thin body needs a little thickness in its moments of inertia), or use a method for singular mass matrices, such as nsga"
     )]
     Massless {
         /// Name of the coordinate.

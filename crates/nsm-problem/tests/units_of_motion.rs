@@ -151,6 +151,64 @@ const CASES: &[Case] = &[
         coordinates: "m",
     },
     Case {
+        name: "closed loop of four bars on a spring",
+        text: r#"
+            gravity = [0, 0, <-9.81 m/s2>]
+            [[body]]
+            name = "a"
+            mass = <1.2 kg>
+            inertia = [<0.01 kg m2>, <0.02 kg m2>, <0.02 kg m2>]
+            position = [0, 0, <0.5 m>]
+            [[body]]
+            name = "b"
+            mass = <0.7 kg>
+            inertia = [<0.01 kg m2>, <0.03 kg m2>, <0.02 kg m2>]
+            position = [<1 m>, 0, <1 m>]
+            [[body]]
+            name = "c"
+            mass = <1.2 kg>
+            inertia = [<0.01 kg m2>, <0.02 kg m2>, <0.02 kg m2>]
+            position = [<2 m>, 0, <0.5 m>]
+            [[joint]]
+            name = "o"
+            type = "revolute"
+            bodies = ["ground", "a"]
+            at = [0, 0, 0]
+            axis = [0, 1, 0]
+            rate = <3 1/s>
+            [[joint]]
+            name = "p"
+            type = "revolute"
+            bodies = ["a", "b"]
+            at = [0, 0, <1 m>]
+            axis = [0, 1, 0]
+            rate = <-3 1/s>
+            [[joint]]
+            name = "q"
+            type = "revolute"
+            bodies = ["b", "c"]
+            at = [<2 m>, 0, <1 m>]
+            axis = [0, 1, 0]
+            rate = <3 1/s>
+            [[joint]]
+            name = "r"
+            type = "revolute"
+            bodies = ["c", "ground"]
+            at = [<2 m>, 0, 0]
+            axis = [0, 1, 0]
+            [[spring]]
+            name = "s"
+            between = ["a", "c"]
+            at = [[0, 0, <0.5 m>], [<2 m>, 0, <0.5 m>]]
+            stiffness = <30 N/m>
+            damping = <0.5 kg/s>
+            length = <1.7 m>
+            "#,
+        step: 0.01,
+        end: 0.5,
+        coordinates: "",
+    },
+    Case {
         name: "bodies on joints over a floor that rubs",
         text: r#"
             gravity = [0, 0, <-9.81 m/s2>]

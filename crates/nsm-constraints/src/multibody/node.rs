@@ -80,6 +80,9 @@ pub struct Inertia {
     pub euler: [[f64; 3]; 3],
 }
 
+/// Share of half the trace of an inertia tensor below which what is left of it in a direction is rounding.
+const FLAT: f64 = 1e-10;
+
 impl Inertia {
     /// From the principal values $E_1, E_2, E_3$ of the Euler tensor, directors along the principal axes.
     pub fn principal(mass: f64, euler: [f64; 3]) -> Self {
@@ -90,12 +93,17 @@ impl Inertia {
         Self { mass, euler: tensor }
     }
 
-    /// From the inertia tensor $J$ about the centre of mass, $E = \tfrac12 \operatorname{tr}(J) - J$ (\[LMO\] (57)).
+    /// From the inertia tensor $J$ about the centre of mass, $E = \tfrac12 \operatorname{tr}(J) - J$ (\[LMO\] (57)). A direction across which a body is flat to
+    /// rounding has none.
     pub fn from_tensor(mass: f64, inertia: [[f64; 3]; 3]) -> Self {
         let half = 0.5 * (inertia[0][0] + inertia[1][1] + inertia[2][2]);
         let mut euler = inertia.map(|row| row.map(|x| -x));
         for i in 0..3 {
             euler[i][i] += half;
+            let others = [euler[i][(i + 1) % 3], euler[i][(i + 2) % 3]];
+            if euler[i][i].abs() <= FLAT * half && others == [0.0; 2] {
+                euler[i][i] = 0.0;
+            }
         }
         Self { mass, euler }
     }
@@ -184,5 +192,22 @@ impl Node {
             rows.push(format!("{}: d{}·d{}", self.name, i + 1, j + 1), row)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flat_body_has_no_inertia_across_itself_in_any_unit() {
+        for unit in [1.0, 1e3, 1.0 / 0.0254, 0.453_592_37 / 3600.0] {
+            let moments = [0.01, 0.03, 0.02].map(|x: f64| x * unit);
+            let mut tensor = [[0.0; 3]; 3];
+            (0..3).for_each(|i| tensor[i][i] = moments[i]);
+            let euler = Inertia::from_tensor(1.0, tensor).euler;
+            assert_eq!(euler[1][1], 0.0);
+            assert!((euler[0][0] / unit - 0.02).abs() < 1e-15);
+        }
     }
 }
