@@ -347,6 +347,13 @@ impl Rows {
         }
     }
 
+    /// $\dot g_i = \nabla g_i \cdot v + \partial g_i / \partial t$ of one row, from gradient values at `q`.
+    pub fn velocity(&self, i: usize, (q, t): (&[f64], f64), gradients: &[f64], v: &[f64]) -> f64 {
+        let along = self.row_dot(i, gradients, v);
+        let field = &self.fields[i];
+        if field.is_rheonomic() { along + field.rate(q, t) } else { along }
+    }
+
     /// Writes $v^\top \nabla^2 g_i\\, v + 2\\,(\partial \nabla g_i / \partial t) \cdot v + \partial^2 g_i / \partial t^2$:
     /// what remains of $\ddot g_i$ at zero acceleration.
     ///

@@ -172,6 +172,9 @@ fn walls_that_move_strike() {
         (1.0, "nsga"),
         (0.5, "nsga"),
         (0.5, "moreau-jean"),
+        (1.0, "svci"),
+        (0.5, "svci"),
+        (0.0, "svci"),
     ] {
         let text = format!(
             "restitution = {e}\n[system]\ncoordinates = [\"x\"]\nmass = [1]\ninequality = {{ wall = \"x - 0.5*t\" }}\n\

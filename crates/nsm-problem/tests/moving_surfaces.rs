@@ -1,4 +1,4 @@
-//! Friction on surfaces that move by themselves, belts and turntables, against closed forms.
+//! Surfaces that move by themselves, belts, turntables, walls and tables that shake, against closed forms.
 
 use nsm_problem::{Carried, Problem, RunResult, Watch};
 
@@ -205,5 +205,70 @@ fn a_motor_drags_a_block_over_a_floor() {
         assert!((work - 0.5 * force).abs() < 1e-9, "{method}: {work}");
         let taken = result.ledger.contact_work;
         assert!((taken + 0.5 * force).abs() < 1e-9, "{method}: {taken}");
+    }
+}
+
+fn on_a_table(e: f64, friction: f64, step: f64, end: f64, start: [f64; 2]) -> RunResult {
+    run(&format!(
+        r#"
+        restitution = {e}
+        friction    = {friction}
+        [system]
+        coordinates = ["x", "y"]
+        mass        = [2, 2]
+        potential   = "2*9.81*y"
+        inequality  = {{ table = "y - 0.05*sin(20*t)" }}
+        [system.tangent]
+        table = ["v_x"]
+        [start]
+        q = [0, {}]
+        v = [1, {}]
+        [[run]]
+        step = {step}
+        end = {end}
+        "#,
+        start[0], start[1]
+    ))
+}
+
+/// What lies on a table that shakes stays until the table falls faster than it, and flies from there.
+#[test]
+fn a_ball_leaves_a_table_that_shakes_when_that_falls_faster() {
+    let (amplitude, omega, g) = (0.05, 20.0, 9.81_f64);
+    let leaves = (g / (amplitude * omega * omega)).asin() / omega;
+    let later = |h: f64| {
+        let result = on_a_table(0.3, 0.0, h, 0.15, [0.0, 1.0]);
+        assert_eq!(result.method, "svci");
+        let y = result.end.coordinates.as_ref().unwrap().q[1];
+        let (at, v) = (leaves * omega, amplitude * omega * (leaves * omega).cos());
+        let flight = 0.15 - leaves;
+        y - (amplitude * at.sin() + v * flight - 0.5 * g * flight * flight)
+    };
+    let (coarse, fine) = (later(0.002), later(0.0005));
+    // Where in its step it leaves adds to the error of the order.
+    assert!(fine.abs() < 1e-6 && (coarse / fine).abs() > 4.0, "{coarse} {fine}");
+}
+
+/// An impact reverses the velocity as the table sees it, and what the table gives is booked.
+#[test]
+fn a_table_that_shakes_gives_energy() {
+    for (e, friction) in [(1.0, 0.0), (0.5, 0.0), (0.5, 0.2)] {
+        let result = on_a_table(e, friction, 0.001, 0.2, [0.15, 0.0]);
+        assert_eq!(result.ledger.events, 1);
+        let fall = |t: f64| 0.15 - 4.905 * t * t - 0.05 * (20.0 * t).sin();
+        let (mut low, mut high) = (0.0, 0.2);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if fall(middle) > 0.0 { low = middle } else { high = middle }
+        }
+        let (before, table) = (-9.81 * low, (20.0 * low).cos());
+        let after = table - e * (before - table);
+        let end = result.end.coordinates.as_ref().unwrap();
+        assert!((end.v[1] - (after - 9.81 * (0.2 - low))).abs() < 1e-9, "{e}: {end:?}");
+        let slip = 1.0 - friction * (after - before);
+        assert!((end.v[0] - slip).abs() < 1e-9, "{e}: {end:?}");
+        // Both of them have two kilograms.
+        let work = (after * after - before * before) + (slip * slip - 1.0);
+        assert!((result.ledger.contact_work - work).abs() < 1e-9 && account(&result).abs() < 1e-9);
     }
 }

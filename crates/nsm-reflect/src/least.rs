@@ -7,7 +7,7 @@
 //! the impulse of contacts that are held over a step.
 //!
 //! Where equalities move by themselves $w$ is what the contacts see of each other, $N^\top W p$ and the drift of the projected rows
-//! ([`CotangentProjection`](nsm_constraints::CotangentProjection)).
+//! ([`CotangentProjection`](nsm_constraints::CotangentProjection)), and so it is for gaps that depend on time.
 //!
 //! Rows are scaled to unit length before they are solved, so that no outcome depends on how a gap is
 //! scaled; a row that vanishes takes no impulse. Every answer is checked before it leaves.
@@ -50,7 +50,7 @@ struct PlacedRows {
     values: Vec<f64>,
     /// $\lvert N_i \rvert_W$ before scaling; zero where the row vanishes.
     length: Vec<f64>,
-    /// Rates where nothing moves but the equalities by themselves.
+    /// Rates where nothing moves but equalities and walls by themselves.
     drift: Vec<f64>,
     all: Vec<usize>,
 }
@@ -133,7 +133,9 @@ impl LeastImpulses {
             rows.values.extend(values.iter().map(|x| x * scale));
             rows.starts.push(rows.columns.len());
             rows.length.push(if scale.is_finite() { length } else { 0.0 });
-            rows.drift.push(given.drift(contact));
+            let gap = system.inequalities().field(contact);
+            let wall = if gap.is_rheonomic() { gap.rate(at.0, at.1) } else { 0.0 };
+            rows.drift.push(given.drift(contact) + wall);
         }
         Ok(())
     }

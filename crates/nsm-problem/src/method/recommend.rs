@@ -46,15 +46,6 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             ("vi", "it holds rows on velocities, and keeps the energy over long times")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if system.inequalities().is_rheonomic() =>
-        {
-            if system.contact_laws().any(|law| law.friction > 0.0) {
-                ("nsga", "walls move, with friction, and it holds both")
-            } else {
-                ("alpha-event", "walls move, and it stops where they strike")
-            }
-        }
-        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
             if !system.inequalities().is_empty()
                 && system.variable_mass().is_none()
                 && !system.mass().massless().is_empty() =>
@@ -130,13 +121,13 @@ mod tests {
             (system(""), "vi"),
             (system("equality = { rod = \"x^2 + y^2 - 1\" }"), "vi"),
             (system("inequality = { wall = \"x\" }"), "svci"),
-            (system("inequality = { wall = \"x - sin(t)\" }"), "alpha-event"),
+            (system("inequality = { wall = \"x - sin(t)\" }"), "svci"),
             (system(mode), "nsga"),
             (system("nonholonomic = { edge = \"v_y - x*v_x\" }"), "vi"),
             (system("inequality = { wall = \"x\" }\nnonholonomic = { edge = \"v_y\" }"), "svci"),
             (varying(""), "vi"),
             (varying("inequality = { wall = \"x\" }"), "svci"),
-            (varying("inequality = { wall = \"x - sin(t)\" }"), "alpha-event"),
+            (varying("inequality = { wall = \"x - sin(t)\" }"), "svci"),
             (beam.to_owned(), "nsga"),
             (rolling.clone(), "vi"),
             (body.to_owned(), "lgvci"),

@@ -106,7 +106,7 @@ impl FrictionRows {
         let projected = projection.as_ref().map_or(0, |p| p.columns().len());
         let n = system.dimension();
         let driven = system.equalities().is_rheonomic();
-        let belts = tangents.drift();
+        let belts = tangents.drift() || gaps.is_rheonomic();
         let zeros = |used: bool, length: usize| vec![0.0; if used { length } else { 0 }];
         Self {
             rows: PlacedRows {
@@ -173,8 +173,10 @@ impl FrictionRows {
                     let what = "the velocity of the surface";
                     return Err(ReflectError::NotFinite { what, contact: i });
                 }
-                rows.surfaces[3 * i..3 * i + 3].copy_from_slice(&[0.0, first, second]);
-                rows.drift[3 * i..3 * i + 3].copy_from_slice(&[0.0, first, second]);
+                let field = (i < gaps.len()).then(|| gaps.field(i));
+                let wall = field.filter(|gap| gap.is_rheonomic()).map_or(0.0, |gap| gap.rate(q, t));
+                rows.surfaces[3 * i..3 * i + 3].copy_from_slice(&[wall, first, second]);
+                rows.drift[3 * i..3 * i + 3].copy_from_slice(&[wall, first, second]);
             }
         }
         if let Some(projection) = &mut rows.projection {
@@ -233,9 +235,9 @@ impl FrictionRows {
         }
     }
 
-    /// Work that an impulse of a placed contact does on the system beyond that of friction, $-r_T\\cdot\\text{drift}$: what drives its surface gives it.
+    /// Work that an impulse of a placed contact does on the system beyond what it does between its parties, $-r\\cdot\\text{drift}$: what drives its surface gives it.
     pub fn surface_work(&self, slot: usize, r: &[f64]) -> f64 {
-        -(r[1] * self.rows.surface(slot, 1) + r[2] * self.rows.surface(slot, 2))
+        -(0..3).map(|k| r[k] * self.rows.surface(slot, k)).sum::<f64>()
     }
 
     /// The first tangential velocity of one of them by its row as it was given, and the sum of the sizes of its terms.

@@ -370,7 +370,9 @@ impl<'a> Flow<'a> {
         let outcome = placed.and_then(|()| self.open(&closed, t));
         self.mass.last().solve(&self.kernel.p, &mut self.v);
         for &i in &closed {
-            if rows.row_dot(i, &self.g, &self.v) <= thresholds.rate[i] {
+            if rows.velocity(i, (&self.kernel.position.x, t), &self.g, &self.v)
+                <= thresholds.rate[i]
+            {
                 self.active.push(i);
             }
         }

@@ -103,7 +103,9 @@ impl Impact {
         let rows = system.inequalities();
         let gradient = &at.gradient[rows.span(i)];
         let terms = rows.columns(i).iter().zip(gradient);
-        let rate: f64 = terms.map(|(&c, g)| g * shadow.metric().apply_row(c, &at.p)).sum();
+        let along: f64 = terms.map(|(&c, g)| g * shadow.metric().apply_row(c, &at.p)).sum();
+        let field = rows.field(i);
+        let rate = if field.is_rheonomic() { along + field.rate(&at.q, at.t) } else { along };
         rate < -thresholds.rate[i]
     }
 
@@ -145,8 +147,10 @@ impl Impact {
                 if let Some(rounds) = rounds? {
                     mass.solve(&self.p, &mut self.v);
                     let rows = system.inequalities();
-                    let keeps =
-                        |&i: &usize| rows.row_dot(i, &at.gradient, &self.v) >= -thresholds.rate[i];
+                    let keeps = |&i: &usize| {
+                        rows.velocity(i, (&at.q, at.t), &at.gradient, &self.v)
+                            >= -thresholds.rate[i]
+                    };
                     if held.iter().all(keeps) {
                         return Ok(rounds);
                     }

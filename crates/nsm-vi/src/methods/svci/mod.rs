@@ -104,7 +104,7 @@ impl Svci {
     /// Binds the method to a system and allocates its workspace.
     ///
     /// # Errors
-    /// Parameters out of range, coordinates without mass, gaps that depend on time explicitly.
+    /// Parameters out of range, coordinates without mass.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<SvciStepper<'a>, SystemError> {
         self.bind(system, true)
     }
@@ -115,14 +115,6 @@ impl Svci {
         system: &'a System,
         composed: bool,
     ) -> Result<SvciStepper<'a>, SystemError> {
-        if system.inequalities().is_rheonomic() {
-            return Err(SystemError::DoesNotFit {
-                method: "the collision integrator",
-                why:
-                    "a gap depends on time explicitly, and its impact laws know walls at rest only: `alpha-event`, `nsga` and `moreau-jean` take walls that move"
-                        .into(),
-            });
-        }
         let m = system.inequalities().len();
         self.restitution.check_for(system)?;
         for (what, value) in

@@ -14,7 +14,7 @@ pub(crate) struct Point {
     pub(crate) gap: Vec<f64>,
     /// Gradient values of all gaps.
     pub(crate) gradient: Vec<f64>,
-    /// $\nabla g_i \cdot v$.
+    /// $\dot g_i$.
     pub(crate) rate: Vec<f64>,
 }
 
@@ -86,7 +86,7 @@ impl Point {
             let culprit = rows.name(i).to_owned();
             return Err(StepError::NotFinite { t: self.t, what: "the gradient", culprit });
         }
-        self.rate[i] = rows.row_dot(i, &self.gradient, &self.v);
+        self.rate[i] = rows.velocity(i, (&self.q, self.t), &self.gradient, &self.v);
         Ok(())
     }
 
@@ -94,7 +94,8 @@ impl Point {
     pub(crate) fn push(&mut self, mass: &mut PlacedMass<'_>, p: &[f64]) -> Result<(), StepError> {
         self.p.copy_from_slice(p);
         mass.at(&self.q, self.t)?.solve(&self.p, &mut self.v);
-        mass.system().inequalities().multiply(&self.gradient, &self.v, &mut self.rate);
+        let rows = mass.system().inequalities();
+        rows.velocities(&self.q, self.t, &self.gradient, &self.v, &mut self.rate);
         Ok(())
     }
 }

@@ -89,7 +89,8 @@ impl SvciStepper<'_> {
         mass.solve(&self.impact.p, &mut self.there.v);
         self.resting.clear();
         for &i in &self.touching {
-            let rate = rows.row_dot(i, &self.here.gradient, &self.there.v);
+            let at = (&self.here.q[..], self.here.t);
+            let rate = rows.velocity(i, at, &self.here.gradient, &self.there.v);
             self.there.rate[i] = rate;
             if rate.abs() <= self.thresholds.rate[i] || (forced && i == contact && rate <= 0.0) {
                 self.resting.push(i);
