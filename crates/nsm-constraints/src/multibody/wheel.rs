@@ -1,7 +1,7 @@
 //! Gaps between a cylinder and a plane.
 //!
 //! A cylinder touches a plane with its rims. Each is a disc, whose lowest point is as smooth as that of an ellipsoid wherever it does not lie flat:
-//! $$ g = n \cdot z_c + D - r\,\lvert n - (n \cdot a)\,a \rvert , $$
+//! $$ g = n \cdot z_c + D - r\\,\lvert n - (n \cdot a)\\,a \rvert , $$
 //! $z_c$ its centre, $a$ the axis. So a wheel rolls on two points, a coin on one. Where a cap lies flat it has no lowest point, and what carries it are
 //! points around its rim, which belong to the body and have gaps of their own there; as long as the cylinder is tilted by more than that they stand far apart,
 //! for the rim's own point is the lowest.
