@@ -5,6 +5,9 @@
 //! a body lies in nine short ranges. Cost and memory are linear in the number of bodies wherever they are, and pairs come in the order of their
 //! bodies.
 
+use rayon::prelude::*;
+
+use super::{share, shares};
 use crate::Vec3;
 
 /// The near pairs of a set of balls.
@@ -25,6 +28,8 @@ pub struct Neighbours {
     cells: Vec<[i64; 3]>,
     sorted: Vec<Placed>,
     buckets: Vec<u32>,
+    /// Pairs of the bodies of each share.
+    shared: Vec<Vec<(u32, u32)>>,
     rebuilds: usize,
 }
 
@@ -105,12 +110,23 @@ impl Neighbours {
         self.built.clear();
         self.built.extend((0..n).map(centres));
         self.fill_grid();
-        let mut pairs = std::mem::take(&mut self.pairs);
+        let (mut pairs, mut shared) =
+            (std::mem::take(&mut self.pairs), std::mem::take(&mut self.shared));
         pairs.clear();
-        for i in 0..n {
-            self.pairs_of(i, &mut pairs);
+        let count = shares(n);
+        if count == 1 {
+            (0..n).for_each(|i| self.pairs_of(i, &mut pairs));
+        } else {
+            shared.resize_with(count, Vec::new);
+            shared.par_iter_mut().enumerate().for_each(|(k, pairs)| {
+                pairs.clear();
+                share(k, count, n).for_each(|i| self.pairs_of(i, pairs));
+            });
+            for of in &shared {
+                pairs.extend_from_slice(of);
+            }
         }
-        self.pairs = pairs;
+        (self.pairs, self.shared) = (pairs, shared);
     }
 
     /// Sorts the small bodies by bucket, and by their numbers within each.

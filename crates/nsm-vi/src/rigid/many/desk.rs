@@ -4,9 +4,11 @@
 //! side, and what they leave is gathered in the order of the islands: how many there are cannot be seen in any bit.
 
 use nsm_geom::collide::Axis;
-use nsm_model::StepError;
+use nsm_model::{ContactLaw, StepError};
+use rayon::prelude::*;
 
 use super::super::BodyState;
+use super::groups::Groups;
 use super::island::{Job, Workshop};
 use super::scene::{Couple, Party, Scene};
 use super::stages::Memo;
@@ -50,6 +52,61 @@ pub(super) struct Done {
     pub(super) states: usize,
     pub(super) booked: (usize, usize, usize),
     pub(super) memos: usize,
+}
+
+/// Work below which one thread is quicker than to wake others: couples, of which this many take less than a millisecond.
+const LITTLE: usize = 2048;
+/// What may come to rest or rubs is solved for again and again, and is as much work as so many others.
+const LOSSY: usize = 64;
+/// Desks for each thread, so that one with much work does not keep the others waiting for long.
+const EACH: usize = 2;
+
+/// The desks, and what is shared out among them.
+#[derive(Debug, Default)]
+pub(super) struct Desks {
+    pub(super) desks: Vec<Desk>,
+    /// Islands that are awake, and the work up to the end of each.
+    awake: Vec<(usize, usize)>,
+}
+
+impl Desks {
+    /// Moves all islands through the step that do not sleep.
+    pub(super) fn run(
+        &mut self,
+        scene: &Scene<'_>,
+        shared: Shared<'_>,
+        groups: &Groups,
+        asleep: &[Option<usize>],
+    ) {
+        self.awake.clear();
+        let mut work = 0;
+        for k in (0..groups.len()).filter(|&k| asleep[k].is_none()) {
+            let (list, bodies) = groups.island(k);
+            let lossy = |law: &ContactLaw| law.restitution < 1.0 || law.friction > 0.0;
+            let of = |&k: &usize| if lossy(&shared.couples[k].law) { LOSSY } else { 1 };
+            work += bodies.len() + list.iter().map(of).sum::<usize>();
+            self.awake.push((k, work));
+        }
+        let alone = work < LITTLE || self.awake.len() < 2;
+        let threads = if alone { 1 } else { rayon::current_num_threads() };
+        let count = if threads == 1 { 1 } else { EACH * threads };
+        if self.desks.len() < count {
+            self.desks.resize_with(count, || Desk::new(shared.start.len()));
+        }
+        self.desks.iter_mut().for_each(Desk::clear);
+        let awake = &self.awake;
+        let run = |(d, desk): (usize, &mut Desk)| {
+            let [from, to] = [d, d + 1].map(|d| awake.partition_point(|a| a.1 <= work * d / count));
+            for &(k, _) in &awake[from..to] {
+                desk.run(scene, shared, groups.island(k));
+            }
+        };
+        if count == 1 {
+            self.desks.iter_mut().take(1).enumerate().for_each(run);
+        } else {
+            self.desks[..count].par_iter_mut().enumerate().for_each(run);
+        }
+    }
 }
 
 impl Desk {

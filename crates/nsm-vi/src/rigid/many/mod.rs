@@ -18,12 +18,14 @@ mod stages;
 mod states;
 mod strike;
 
+use nsm_geom::collide::shares;
 use nsm_model::{Clock, Events, StepError, StepReport};
+use rayon::prelude::*;
 
 use super::{BodyState, Lgvci, RigidError, RigidState, RigidWorld};
-use desk::{Desk, Done, Shared};
+use desk::{Desks, Done, Shared};
 use groups::Groups;
-use near::Near;
+use near::{Near, Start};
 use scene::{Couple, Party, Scene};
 use sleep::Sleepers;
 use stages::Memo;
@@ -42,7 +44,7 @@ pub(super) struct ManyStepper<'a> {
     sleepers: Sleepers,
     /// Of every island the number it sleeps under.
     asleep: Vec<Option<usize>>,
-    desks: Vec<Desk>,
+    desks: Desks,
     booked: Booked,
     memos: Vec<Memo>,
     memory: Vec<Memo>,
@@ -53,6 +55,8 @@ pub(super) struct ManyStepper<'a> {
 
 /// How often a step is taken again because bodies became faster than their bounds.
 const AGAIN: usize = 12;
+/// Least number of bodies that a thread takes at a time.
+const CHUNK: usize = 1024;
 /// A start may overlap by this, times the size.
 const OVERLAP: f64 = 1e-9;
 
@@ -74,7 +78,7 @@ impl<'a> ManyStepper<'a> {
             groups: Groups::new(n),
             sleepers: Sleepers::new(n),
             asleep: Vec::new(),
-            desks: vec![Desk::new(n)],
+            desks: Desks::default(),
             booked: Booked::default(),
             memos: Vec::new(),
             memory: Vec::new(),
@@ -90,7 +94,7 @@ impl<'a> ManyStepper<'a> {
     /// Bodies must not start inside each other.
     fn refuse_overlap(&mut self, start: &RigidState) -> Result<(), RigidError> {
         let (scene, states) = (&self.scene, &start.bodies[..]);
-        self.near.find_couples(scene, 0.0, states, &self.bounds);
+        self.near.find_couples(scene, Start { t: 0.0, states, bounds: &self.bounds });
         self.near.measure(scene, states, states);
         for couple in &self.near.couples {
             let Party::Body(a) = couple.a else { continue };
@@ -110,8 +114,14 @@ impl<'a> ManyStepper<'a> {
             let source = Box::new(RigidError::Bodies { given, expected });
             return Err(StepError::Method { t: state.t, source });
         }
-        for (b, body) in state.bodies.iter().enumerate() {
-            self.bounds[b] = self.scene.reach(b, state.t, body);
+        let reach = |(b, (bound, body)): (usize, (&mut f64, &BodyState))| {
+            *bound = self.scene.reach(b, state.t, body);
+        };
+        if shares(n) == 1 {
+            self.bounds.iter_mut().zip(&state.bodies).enumerate().for_each(reach);
+        } else {
+            let bounds = self.bounds.par_iter_mut().zip(&state.bodies).enumerate();
+            bounds.with_min_len(CHUNK).for_each(reach);
         }
         // What is struck may become as fast as what strikes it.
         self.speeds.copy_from_slice(&self.bounds);
@@ -127,7 +137,7 @@ impl<'a> ManyStepper<'a> {
         for round in 0.. {
             self.take(state.t, &state.bodies, &mut report)?;
             let mut fastest = None;
-            for &(b, speed) in self.desks.iter().flat_map(|desk| &desk.raised) {
+            for &(b, speed) in self.desks.desks.iter().flat_map(|desk| &desk.raised) {
                 self.bounds[b] = self.bounds[b].max(speed);
                 if fastest.is_none_or(|f: usize| self.bounds[f] < self.bounds[b]) {
                     fastest = Some(b);
@@ -166,18 +176,10 @@ impl<'a> ManyStepper<'a> {
         report: &mut StepReport,
     ) -> Result<(), StepError> {
         let h = self.scene.h;
-        for (b, (from, to)) in start.iter().zip(&mut self.end).enumerate() {
-            match self.scene.fly(b, t, from, h) {
-                Ok(flight) => {
-                    *to = flight.end;
-                    report.iterations += flight.iterations;
-                    report.residual = report.residual.max(flight.residual);
-                }
-                // It turns too fast for one flight: alone or in its island it takes smaller ones.
-                Err(_) => to.pose.x.fill(f64::NAN),
-            }
-        }
-        self.near.find_couples(&self.scene, t, start, &self.bounds);
+        let (iterations, residual) = self.fly(t, start);
+        report.iterations += iterations;
+        report.residual = report.residual.max(residual);
+        self.near.find_couples(&self.scene, Start { t, states: start, bounds: &self.bounds });
         self.near.measure(&self.scene, start, &self.end);
         let fast = self.bounds.iter().any(|speed| speed * h > self.scene.thinnest);
         self.find_islands(start, fast);
@@ -196,11 +198,28 @@ impl<'a> ManyStepper<'a> {
             t,
             fast,
         };
-        self.desks.iter_mut().for_each(Desk::clear);
-        for k in (0..self.groups.len()).filter(|&k| self.asleep[k].is_none()) {
-            self.desks[0].run(&self.scene, shared, self.groups.island(k));
-        }
+        self.desks.run(&self.scene, shared, &self.groups, &self.asleep);
         self.gather(start)
+    }
+
+    /// Flies all bodies as if they touched nothing; returns what it cost and how far off it is.
+    fn fly(&mut self, t: f64, start: &[BodyState]) -> (usize, f64) {
+        let scene = &self.scene;
+        let fly = |(b, (from, to)): (usize, (&BodyState, &mut BodyState))| {
+            let Ok(flight) = scene.fly(b, t, from, scene.h) else {
+                // It turns too fast for one flight: alone or in its island it takes smaller ones.
+                to.pose.x.fill(f64::NAN);
+                return (0, 0.0);
+            };
+            *to = flight.end;
+            (flight.iterations, flight.residual)
+        };
+        let both = |a: (usize, f64), b: (usize, f64)| (a.0 + b.0, a.1.max(b.1));
+        if shares(start.len()) == 1 {
+            return start.iter().zip(&mut self.end).enumerate().map(fly).fold((0, 0.0), both);
+        }
+        let bodies = start.par_iter().zip(&mut self.end).enumerate().with_min_len(CHUNK);
+        bodies.map(fly).reduce(|| (0, 0.0), both)
     }
 
     /// Finds the bodies that hang together, and lists those among which something is entered, or may have been passed through.
@@ -238,6 +257,7 @@ impl<'a> ManyStepper<'a> {
 
     /// Gathers what became of the islands, in their order.
     fn gather(&mut self, start: &[BodyState]) -> Result<(), StepError> {
+        let desks = &mut self.desks.desks;
         self.booked.clear();
         self.memos.clear();
         let (mut at, mut last) = (0, Done::default());
@@ -253,13 +273,13 @@ impl<'a> ManyStepper<'a> {
                 }
                 continue;
             }
-            while next == self.desks[at].done.len() {
-                if let Some(failure) = self.desks[at].failure.take() {
+            while next == desks[at].done.len() {
+                if let Some(failure) = desks[at].failure.take() {
                     return Err(failure);
                 }
                 (at, next, last) = (at + 1, 0, Done::default());
             }
-            let desk = &self.desks[at];
+            let desk = &desks[at];
             let done = desk.done[next];
             next += 1;
             for (&b, state) in island.1.iter().zip(&desk.states[last.states..done.states]) {
@@ -281,12 +301,12 @@ impl<'a> ManyStepper<'a> {
             self.sleepers.watch(scene, island, couples, &mut self.end, (held, memos));
             last = done;
         }
-        self.desks.iter_mut().find_map(|desk| desk.failure.take()).map_or(Ok(()), Err)
+        desks.iter_mut().find_map(|desk| desk.failure.take()).map_or(Ok(()), Err)
     }
 
     /// Sorts the events by time, and what is remembered by name.
     fn book(&mut self, report: &mut StepReport) {
-        for desk in &self.desks {
+        for desk in &self.desks.desks {
             report.iterations += desk.workshop.iterations;
             report.residual = report.residual.max(desk.workshop.residual);
             report.contact_residual = report.contact_residual.max(desk.workshop.contact);

@@ -86,6 +86,12 @@ pub(super) struct Couple {
     pub(super) hits: u32,
 }
 
+impl Couple {
+    pub(super) fn is_on_plane(&self) -> bool {
+        matches!(self.a, Party::Plane(_))
+    }
+}
+
 impl<'a> Scene<'a> {
     pub(super) fn new(world: &'a RigidWorld, method: Lgvci, h: f64) -> Self {
         let colliders: Vec<Option<Collider>> =
