@@ -2,7 +2,7 @@
 
 use crate::measure::larger;
 use crate::warning::ContactAccount;
-use crate::{Events, Measurement, StepReport};
+use crate::{Accounts, Events, Measurement, StepReport};
 
 /// A quantity over a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,6 +128,8 @@ pub struct Ledger {
     /// Instants that were measured after the first.
     measured: f64,
     pub(crate) contacts: Vec<ContactAccount>,
+    /// Which of them has what happens at a contact.
+    pub accounts: Accounts,
     gap_names: Vec<String>,
 }
 
@@ -171,6 +173,7 @@ impl Ledger {
             lost: 0.0,
             measured: 0.0,
             contacts: first.gaps.iter().map(|&gap| ContactAccount::new(gap)).collect(),
+            accounts: Accounts::Each,
             gap_names,
         };
         ledger.constraints(first);
@@ -191,7 +194,7 @@ impl Ledger {
         }
         for held in events.held() {
             self.contact_work += held.work;
-            if let Some(contact) = self.contacts.get_mut(held.contact) {
+            if let Some(contact) = self.contacts.get_mut(self.accounts.gap(held.contact)) {
                 contact.events += 1;
             }
         }
@@ -206,7 +209,7 @@ impl Ledger {
                 self.event_energy_change = event.energy_change;
             }
             for &i in event.contacts {
-                if let Some(contact) = self.contacts.get_mut(i) {
+                if let Some(contact) = self.contacts.get_mut(self.accounts.gap(i)) {
                     contact.events += 1;
                 }
             }

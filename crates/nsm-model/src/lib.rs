@@ -47,7 +47,7 @@ pub use dry::{DryFriction, DryRows};
 pub use error::{StepError, SystemError};
 pub use ledger::{Band, Ledger};
 pub use mass::{Mass, PlacedMass};
-pub use measure::{Measurement, Probe, SystemProbe};
+pub use measure::{Accounts, Measurement, Probe, SystemProbe};
 pub use nsm_constraints::{AutoForce, Force, ForceExpr};
 pub use reactions::Reactions;
 pub use run::{Observer, Outcome, RunError, run_steps, steps_between};

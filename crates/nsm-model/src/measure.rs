@@ -49,6 +49,29 @@ impl Measurement {
     }
 }
 
+/// Under which gap what happens at a contact is accounted for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accounts {
+    /// Every contact has a gap of its own.
+    #[default]
+    Each,
+    /// Contacts from this one on share one gap, the last.
+    Together(usize),
+    /// There are two gaps: one of the contacts before this one, the other of the rest.
+    Two(usize),
+}
+
+impl Accounts {
+    /// The gap of a contact.
+    pub fn gap(self, contact: usize) -> usize {
+        match self {
+            Self::Each => contact,
+            Self::Together(from) => contact.min(from),
+            Self::Two(from) => usize::from(contact >= from),
+        }
+    }
+}
+
 /// Measures states of one kind.
 pub trait Probe {
     /// The kind of state.
@@ -64,6 +87,11 @@ pub trait Probe {
 
     /// Names of the gaps.
     fn gaps(&self) -> Vec<String>;
+
+    /// Under which gap what happens at a contact is accounted for.
+    fn accounts(&self) -> Accounts {
+        Accounts::Each
+    }
 
     /// Names of all that may rub: the gaps, then dry friction on freedoms.
     fn rubbing(&self) -> Vec<String> {

@@ -79,6 +79,7 @@ where
     let mut measurement = Measurement::default();
     probe.measure(state, &mut measurement);
     let mut ledger = Ledger::open(&measurement, probe.invariants(), probe.gaps());
+    ledger.accounts = probe.accounts();
     ledger.driven = probe.is_driven();
     ledger.potential_scale = probe.potential_scale(state);
     ledger.conserved = probe.conserved();

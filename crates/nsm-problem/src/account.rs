@@ -1,6 +1,6 @@
 //! What a run tells beyond its ledger: bands of parts of it, states at chosen instants, and counts.
 
-use nsm_model::{Band, Events, Measurement};
+use nsm_model::{Accounts, Band, Events, Measurement};
 
 use super::state::{Named, StateRecord};
 
@@ -24,6 +24,7 @@ pub(crate) struct Account {
     steps: usize,
     gaps: Vec<Band>,
     contacts: Vec<ContactTotal>,
+    accounts: Accounts,
     step: f64,
     below: usize,
     most: usize,
@@ -106,7 +107,7 @@ impl Account {
         questions: &Questions,
         start: f64,
         (step, steps): (f64, usize),
-        rubbing: usize,
+        (rubbing, accounts): (usize, Accounts),
     ) -> Self {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within the run
         let nearest = |t: &f64| ((t - start) / step).round().clamp(0.0, steps as f64) as usize;
@@ -118,6 +119,7 @@ impl Account {
             steps,
             gaps: Vec::new(),
             contacts: vec![ContactTotal::default(); rubbing],
+            accounts,
             step,
             below: 0,
             most: 0,
@@ -153,7 +155,8 @@ impl Account {
     fn add_contacts(&mut self, events: &Events) {
         for event in events.iter() {
             for (k, &i) in event.contacts.iter().enumerate() {
-                let Some(total) = self.contacts.get_mut(i) else { continue };
+                let gap = self.accounts.gap(i);
+                let Some(total) = self.contacts.get_mut(gap) else { continue };
                 total.events += 1;
                 total.impulse += event.impulses[k];
                 // A method that does not book the work of contacts books that of the event: one contact did all of it.
@@ -166,7 +169,8 @@ impl Account {
             }
         }
         for held in events.held() {
-            let Some(total) = self.contacts.get_mut(held.contact) else { continue };
+            let gap = self.accounts.gap(held.contact);
+            let Some(total) = self.contacts.get_mut(gap) else { continue };
             total.impulse += held.normal;
             let [a, b] = held.tangential;
             total.tangential[0] += a;

@@ -131,8 +131,11 @@ fn separated(numbers: &[f64], separator: char, line: &mut String) {
 pub(super) fn event_line(event: &EventRecord, line: &mut String) {
     let _ = write!(line, "{:?},{},", event.t, quoted(&event.contacts.join(";")));
     separated(&event.impulses, ';', line);
-    let _ = write!(line, ",{:?},", event.energy_change);
-    numbers(&event.state, line);
+    let _ = write!(line, ",{:?}", event.energy_change);
+    if !event.state.is_empty() {
+        line.push(',');
+        numbers(&event.state, line);
+    }
 }
 
 /// A CSV field, in quotes where it needs them.

@@ -7,7 +7,7 @@
 
 use super::touch::TouchRecord;
 
-/// Most frames that a film keeps, the start not counted.
+/// Most frames that a film keeps, the start not counted; fewer where each holds many numbers.
 pub const FRAMES: usize = 600;
 
 /// Largest change of a position between two frames, as a share of the largest range of its kind so far.
@@ -27,14 +27,16 @@ pub(crate) struct Frame {
 pub(crate) struct Camera {
     /// Columns that must look smooth, of each kind: places with places, rotations with rotations.
     watched: Vec<Vec<usize>>,
+    /// Most frames that are kept, the start not counted.
+    most: usize,
     stride: usize,
     rolling: bool,
     frames: Vec<Frame>,
 }
 
 impl Camera {
-    pub(crate) fn new(watched: Vec<Vec<usize>>) -> Self {
-        Self { watched, stride: 1, rolling: true, frames: Vec::new() }
+    pub(crate) fn new(watched: Vec<Vec<usize>>, most: usize) -> Self {
+        Self { watched, most, stride: 1, rolling: most > 0, frames: Vec::new() }
     }
 
     /// Whether step `step` is to be filmed.
@@ -44,7 +46,7 @@ impl Camera {
 
     pub(crate) fn take(&mut self, frame: Frame) {
         self.frames.push(frame);
-        if self.frames.len() > 2 * FRAMES {
+        if self.frames.len() > 2 * self.most {
             if self.thin() {
                 self.stride *= 2;
             } else {
@@ -53,10 +55,10 @@ impl Camera {
         }
     }
 
-    /// The film: at most [`FRAMES`] frames after the start.
+    /// The film: at most so many frames after the start.
     pub(crate) fn develop(mut self) -> Vec<Frame> {
-        if self.frames.len() > FRAMES + 1 && !self.thin() {
-            self.frames.truncate(FRAMES + 1);
+        if self.frames.len() > self.most + 1 && !self.thin() {
+            self.frames.truncate(self.most + 1);
         }
         self.frames
     }
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     fn film(steps: usize, rate: f64) -> Vec<Vec<f64>> {
-        let mut camera = Camera::new(vec![vec![1]]);
+        let mut camera = Camera::new(vec![vec![1]], FRAMES);
         for step in 0..=steps {
             if camera.wants(step) {
                 let t = step as f64;

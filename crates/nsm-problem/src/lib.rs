@@ -63,6 +63,7 @@ mod rewrite;
 mod rigid;
 mod row;
 mod run;
+mod sampling;
 mod start_velocity;
 mod state;
 mod status;
@@ -85,10 +86,11 @@ pub use method::{
 };
 pub use picture::Picture;
 pub use read::Format;
-pub use record::{EventRecord, Form, Layout, Recording, Sampling, Watch};
+pub use record::{EventRecord, Form, Layout, Recording, Watch};
 pub use result::{Carried, Load, RunResult, Setting};
 pub use row::{Cell, Kind, Row};
 pub use run::{EVENT_RECORDS, Run};
+pub use sampling::{FILMED, Sampling, WIDE};
 pub use state::{BodyState, Coordinates, Named, StateRecord, Turning};
 pub use status::{Origin, Status};
 pub use subject::Subject;
@@ -415,7 +417,8 @@ where
 {
     let (invariants, gaps, rubbing) = (probe.invariants(), probe.gaps(), probe.rubbing());
     let pace = (run.step, run.steps);
-    let account = Account::new(&run.questions, probe.time(&state), pace, rubbing.len());
+    let parts = (rubbing.len(), probe.accounts());
+    let account = Account::new(&run.questions, probe.time(&state), pace, parts);
     let mut recorder = Recorder::new(layout, &invariants, (&gaps, &rubbing), run, account, watch);
     let unwritable = |e: std::io::Error, folder: &Path| {
         run.place.error(format!("cannot write to the output folder {}: {e}", folder.display()))

@@ -1,5 +1,6 @@
 //! Records a run: samples at the asked instants, every event, and files that are readable at any time.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
@@ -10,36 +11,12 @@ use nsm_model::{ContactImpulse, Event, Events, Measurement, Observer, State, Sys
 
 use super::account::Account;
 use super::files::{Files, event_line, numbers, quoted};
-use super::film::{Camera, Frame};
+use super::film::{Camera, FRAMES, Frame};
 use super::lines::Lines;
 use super::run::Run;
+use super::sampling::{FILMED, Sampling, WIDE};
 use super::state::{BodyState, Coordinates, StateRecord, Turning};
 use super::touch::{TouchRecord, impulses_of};
-
-/// Which instants are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sampling {
-    /// This many instants after the start, evenly spaced over the run.
-    Count(usize),
-    /// Every so many steps.
-    Every(usize),
-}
-
-impl Sampling {
-    /// Whether step `step` of `steps` is recorded; the start and the end always are.
-    pub fn takes(self, step: usize, steps: usize) -> bool {
-        match self {
-            _ if step == 0 || step == steps => true,
-            Self::Every(k) => step.is_multiple_of(k.max(1)),
-            // The step on which the count of due samples rises.
-            Self::Count(n) => due(step, n, steps) > due(step - 1, n, steps),
-        }
-    }
-}
-
-fn due(step: usize, samples: usize, steps: usize) -> u128 {
-    step as u128 * samples as u128 / steps.max(1) as u128
-}
 
 /// How the states of one kind of system are written down.
 pub trait Layout<S> {
@@ -158,7 +135,7 @@ pub struct EventRecord {
     pub work: Vec<f64>,
     /// Where each contact acted, if that is a place: in coordinates where it is at the end of the step.
     pub touches: Vec<Option<Touch>>,
-    /// Columns of the state at the end of the step.
+    /// The state at the end of the step, in the columns [`Recording::event_columns`].
     pub state: Vec<f64>,
     /// The impulses that constraints carried, in the order of [`Recording::reaction_columns`] without its first.
     pub carried: Vec<f64>,
@@ -173,6 +150,9 @@ pub struct Recording {
     pub samples: Vec<Vec<f64>>,
     /// Names of the columns of the state.
     pub state_columns: Vec<String>,
+    /// Those of them that events have: all, or none where the state has more than [`WIDE`] numbers. There many things happen in every step, and
+    /// what would be written grew with the square of their number.
+    pub event_columns: Vec<String>,
     /// Time of every event.
     pub event_times: Vec<f64>,
     /// The events that are kept in full: the first ones, as many as [`Run::event_records`].
@@ -268,6 +248,7 @@ impl<'a, L> Recorder<'a, L> {
         }
         let mut columns = vec!["t".to_owned()];
         columns.extend(state_columns.iter().cloned());
+        let mut known: HashSet<String> = columns.iter().cloned().collect();
         // A name stands for one column: a tracked quantity that is named like a coordinate says what it is.
         for (kind, name) in [("energy", "E".to_owned())]
             .into_iter()
@@ -276,16 +257,18 @@ impl<'a, L> Recorder<'a, L> {
             .chain(["position", "velocity"].map(|r| ("residual", format!("residual_{r}"))))
         {
             let mut name = name;
-            while columns.contains(&name) {
+            while !known.insert(name.clone()) {
                 name = format!("{kind}_{name}");
             }
             columns.push(name);
         }
+        let event_columns =
+            if state_columns.len() > WIDE { Vec::new() } else { state_columns.clone() };
         Self {
             layout,
             invariants: invariants.to_vec(),
             contacts: rubbing.to_vec(),
-            sampling: run.sampling,
+            sampling: run.sampling.counted(columns.len()),
             steps: run.steps,
             step: run.step,
             event_records: run.event_records,
@@ -295,12 +278,18 @@ impl<'a, L> Recorder<'a, L> {
             // Column 0 is the time.
             camera: Camera::new(
                 layout.positions().iter().map(|k| k.iter().map(|c| c + 1).collect()).collect(),
+                if state_columns.len() > FILMED {
+                    0
+                } else {
+                    Sampling::usual(FRAMES, columns.len())
+                },
             ),
             account,
             failure: None,
             recording: Recording {
                 columns,
                 state_columns,
+                event_columns,
                 reaction_columns: carried,
                 ..Recording::default()
             },
@@ -329,8 +318,11 @@ impl<'a, L> Recorder<'a, L> {
             |names: &[String]| names.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
         files.samples.push(|line| line.push_str(&heads(&self.recording.columns)))?;
         files.events.push(|line| {
-            line.push_str("t,contacts,impulses,energy_change,");
-            line.push_str(&heads(&self.recording.state_columns));
+            line.push_str("t,contacts,impulses,energy_change");
+            if !self.recording.event_columns.is_empty() {
+                line.push(',');
+                line.push_str(&heads(&self.recording.event_columns));
+            }
         })?;
         if let Some(reactions) = &mut files.reactions {
             reactions.push(|line| line.push_str(&heads(&self.recording.reaction_columns)))?;
@@ -357,7 +349,7 @@ impl<'a, L> Recorder<'a, L> {
 
     /// Flushes the files and develops the film; the first failure to write, if any, is kept in `failure`.
     pub(crate) fn finish(&mut self) {
-        let camera = std::mem::replace(&mut self.camera, Camera::new(Vec::new()));
+        let camera = std::mem::replace(&mut self.camera, Camera::new(Vec::new(), 0));
         for frame in camera.develop() {
             self.recording.film.push(frame.row);
             if self.places {
@@ -391,8 +383,10 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             if self.files.is_none() && !kept {
                 continue;
             }
-            let mut row = Vec::with_capacity(self.recording.state_columns.len());
-            self.layout.row(state, &mut row);
+            let mut row = Vec::with_capacity(self.recording.event_columns.len());
+            if !self.recording.event_columns.is_empty() {
+                self.layout.row(state, &mut row);
+            }
             let contacts: Vec<_> = impulses_of(&event)
                 .map(|c| ContactImpulse { touch: self.layout.touch(state, &c), ..c })
                 .collect();
@@ -471,22 +465,5 @@ impl<S, L: Layout<S>> Observer<S> for Recorder<'_, L> {
             }
         }
         ControlFlow::Continue(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_are_even_and_include_both_ends() {
-        let taken = |sampling: Sampling, steps| {
-            (0..=steps).filter(|&s| sampling.takes(s, steps)).collect::<Vec<_>>()
-        };
-        assert_eq!(taken(Sampling::Count(4), 8), [0, 2, 4, 6, 8]);
-        assert_eq!(taken(Sampling::Count(3), 10), [0, 4, 7, 10]);
-        assert_eq!(taken(Sampling::Count(500), 3), [0, 1, 2, 3]);
-        assert_eq!(taken(Sampling::Every(4), 10), [0, 4, 8, 10]);
-        assert_eq!(taken(Sampling::Count(0), 3), [0, 3]);
     }
 }

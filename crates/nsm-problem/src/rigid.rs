@@ -1,5 +1,7 @@
 //! `[[body]]` and `[[plane]]`: rigid bodies over planes.
 
+use std::collections::HashSet;
+
 use nsm_geom::{Mat3, Plane, Pose, Shape, Vec3, so3};
 use nsm_model::{ContactImpulse, Touch};
 use nsm_vi::rigid::{BodyState, RigidBody, RigidState, RigidWorld};
@@ -22,9 +24,10 @@ pub(crate) fn read_world(
     let mut world = RigidWorld::new(gravity).map_err(|e| fail(&reader.place_of("gravity"), &e))?;
     let mut states = Vec::new();
     let mut names: Vec<String> = Vec::new();
+    let mut taken = HashSet::new();
     for table in bodies {
         let (body, state) = read_body(table, names.len(), &mut own)?;
-        if names.iter().any(|name| name == body.name()) {
+        if !taken.insert(body.name().to_owned()) {
             return Err(table
                 .place_of("name")
                 .error(format!("there are two bodies named `{}`", body.name())));

@@ -9,8 +9,8 @@ use nsm_vi::{Projected, Projection};
 use super::account::Questions;
 use super::method::{Method, read_projection};
 use super::reader::Reader;
-use super::record::Sampling;
 use super::result::Setting;
+use super::sampling::Sampling;
 use super::{Place, ProblemError, Subject};
 
 /// Events that are kept in full unless `[output]` says otherwise.
@@ -101,7 +101,7 @@ impl Run {
                 return Err(reader.place_of("every").error("`every` counts steps: at least 1"));
             }
             (None, Some(k)) => Sampling::Every(k),
-            (None, None) => Sampling::Count(500),
+            (None, None) => Sampling::Usual,
         };
         let questions = Questions {
             at: reader.numbers("at")?.unwrap_or_default(),

@@ -28,7 +28,7 @@ pub fn documents(
                 documents.push(Document::new(name, standalone(&svg)));
             }
         }
-        if let Some(strip) = Scene::of(problem, result).strip() {
+        if let Some(strip) = scene(problem, result).strip() {
             documents.push(Document::new(format!("{}-film.svg", result.name), standalone(&strip)));
         }
     }
@@ -42,6 +42,11 @@ pub fn documents(
     let page = html(problem, results, verdicts, &figures.concat(), tables);
     documents.push(Document::new("index.html", page));
     documents
+}
+
+/// The scene of a run; an empty one, without the meshes of its bodies, where nothing was filmed.
+fn scene(problem: &Problem, result: &RunResult) -> Scene {
+    if result.recording.film.len() < 2 { Scene::default() } else { Scene::of(problem, result) }
 }
 
 fn html(
@@ -71,7 +76,7 @@ fn html(
         let _ = write!(body, "<pre class=\"failure\">{}</pre>", escape(warnings.trim_end()));
     }
     let scenes: Vec<(String, Scene)> =
-        shown(results, FILMED).iter().map(|r| (r.name.clone(), Scene::of(problem, r))).collect();
+        shown(results, FILMED).iter().map(|r| (r.name.clone(), scene(problem, r))).collect();
     body.push_str(&viewer::figure(&scenes, FILM_CAPTION, FILM_NUMBERS).unwrap_or_default());
     let claims: Vec<Vec<String>> = verdicts.iter().map(claim).collect();
     if !claims.is_empty() {

@@ -19,11 +19,13 @@ mod neighbours;
 mod part;
 mod planes;
 mod round;
+mod shares;
 mod solids;
 
 pub use feature::{Feature, Side, Touch};
 pub use neighbours::Neighbours;
 pub use part::Collider;
+pub use shares::{share, shares};
 
 use crate::{Pose, Vec3};
 

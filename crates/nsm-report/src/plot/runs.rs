@@ -3,7 +3,7 @@
 //! Energy, invariants and residuals are drawn over the whole run, from the samples; coordinates,
 //! trajectories and gaps from the film, because samples of a long run lie too far apart.
 
-use nsm_problem::{Axes, Curve, Dimension, Recording, RunResult, Subject, Units};
+use nsm_problem::{Axes, Curve, Dimension, Recording, RunResult, Subject, Units, WIDE};
 
 /// A kind of plot: the name of its file and its curves.
 pub struct Plot {
@@ -172,9 +172,12 @@ fn reactions(axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
     plots
 }
 
-/// Coordinates against time: together for one run, each in its panel for several.
+/// Coordinates against time: together for one run, each in its panel for several; none of hundreds of bodies, which nobody could read.
 fn coordinates(axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
     let Some(first) = results.first() else { return Vec::new() };
+    if first.recording.state_columns.len() > WIDE {
+        return Vec::new();
+    }
     let names: Vec<String> = if let Subject::Coordinates { system, .. } = axes.subject {
         system.names().to_vec()
     } else {
@@ -255,6 +258,9 @@ fn swap_axis(name: &str, to: char) -> Option<String> {
 
 /// Paths in the plane: (x, y), and (x, z) where there is a height.
 fn trajectories(columns: &[String], axes: &Labels<'_>, results: &[&RunResult]) -> Vec<Plot> {
+    if results.iter().any(|r| r.recording.state_columns.len() > WIDE) {
+        return Vec::new();
+    }
     let path = |r: &RunResult, [x, y]: [&str; 2], labels: [&str; 2], name: &str| {
         let points = pairs(&r.recording.filmed(x)?, r.recording.filmed(y)?);
         let [x, y] = labels.map(|label| axes.of(label, Dimension::Length));

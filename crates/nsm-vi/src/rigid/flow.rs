@@ -78,6 +78,9 @@ impl Lgvi {
         if body.is_loaded() {
             return self.fly_loaded(body, gravity, t, from, tau);
         }
+        if from.pi == Vec3::zeros() {
+            return Ok(self.glide((body.mass(), body.inverse_mass()), gravity, from, tau));
+        }
         let inverse = body.inverse_inertia();
         let turn = self.newton.relative_attitude(
             self.retraction,
@@ -86,10 +89,26 @@ impl Lgvi {
             &(from.pi * tau),
         )?;
         let force = gravity * body.mass();
-        let x = self.translate(body, &from.pose.x, &from.gamma, &force, tau);
+        let x = self.translate(body.inverse_mass(), &from.pose.x, &from.gamma, &force, tau);
         let (rot, pi) = self.rotate(&turn, &from.pose.rot, &from.pi);
         let end = BodyState { pose: Pose { x, rot }, gamma: from.gamma + force * tau, pi };
         Ok(Flight { end, iterations: turn.iterations, residual: turn.residual })
+    }
+
+    /// Flies a body that does not turn and on which nothing acts but gravity, given its mass and what a force divides by.
+    #[inline]
+    pub(super) fn glide(
+        &self,
+        (mass, inverse_mass): (f64, f64),
+        gravity: &Vec3,
+        from: &BodyState,
+        tau: f64,
+    ) -> Flight {
+        let force = gravity * mass;
+        let x = self.translate(inverse_mass, &from.pose.x, &from.gamma, &force, tau);
+        let pose = Pose { x, rot: from.pose.rot };
+        let end = BodyState { pose, gamma: from.gamma + force * tau, pi: from.pi };
+        Flight { end, iterations: 0, residual: 0.0 }
     }
 
     fn fly_loaded(
@@ -109,7 +128,7 @@ impl Lgvi {
             body.inverse_inertia(),
             &(pi * tau),
         )?;
-        let x = self.translate(body, &from.pose.x, &from.gamma, &before.force, tau);
+        let x = self.translate(body.inverse_mass(), &from.pose.x, &from.gamma, &before.force, tau);
         let (rot, pi) = self.rotate(&turn, &from.pose.rot, &pi);
         let pose = Pose { x, rot };
         let after = body.wrench(gravity, t + tau, &pose);
@@ -123,8 +142,7 @@ impl Lgvi {
     }
 
     #[inline]
-    fn translate(&self, body: &RigidBody, x: &Vec3, gamma: &Vec3, force: &Vec3, tau: f64) -> Vec3 {
-        let inverse_mass = body.inverse_mass();
+    fn translate(&self, inverse_mass: f64, x: &Vec3, gamma: &Vec3, force: &Vec3, tau: f64) -> Vec3 {
         match self.updates {
             Updates::Increments => x + (gamma + force * (0.5 * tau)) * (tau * inverse_mass),
             Updates::Literal => {

@@ -2,7 +2,7 @@
 
 use nsm_geom::collide::Neighbours;
 use nsm_geom::{Plane, body_gap, so3};
-use nsm_model::{ContactLaw, Measurement, Probe};
+use nsm_model::{Accounts, ContactLaw, Measurement, Probe};
 
 use super::{RigidBody, RigidState, RigidWorld};
 
@@ -11,7 +11,8 @@ use super::{RigidBody, RigidState, RigidWorld};
 /// Tracked are, for each body `b`, the linear momentum `b_px` to `b_pz`, the angular momentum `b_Lx` to `b_Lz`
 /// about the origin (about the pin for a pinned body), and the translational plus potential energy `b_TPE` and
 /// rotational energy `b_RE` of \[TL\] section 7.2. Gaps are those of bodies at planes and, where bodies may touch each other, of all pairs up
-/// to [`RigidProbe::PAIRS`] bodies, of the closest pair alone (as `bodies / bodies`) beyond. The largest $\lVert R^\top R - I\rVert_F$ is the position residual.
+/// to [`RigidProbe::PAIRS`] bodies, of the closest pair alone (as `bodies / bodies`) beyond. Of more than [`RigidProbe::EACH`] bodies the same quantities
+/// are tracked in sum, as `px` to `RE`, and of the gaps at planes the least (as `bodies / planes`): what is told of a world does not grow with it. The largest $\lVert R^\top R - I\rVert_F$ is the position residual.
 #[derive(Debug)]
 pub struct RigidProbe<'a> {
     world: &'a RigidWorld,
@@ -31,6 +32,8 @@ enum Pairs {
 impl<'a> RigidProbe<'a> {
     /// Bodies up to which the gaps of all pairs are measured.
     pub const PAIRS: usize = 24;
+    /// Bodies up to which each is tracked by itself.
+    pub const EACH: usize = 250;
 
     /// A probe of a world.
     pub fn new(world: &'a RigidWorld) -> Self {
@@ -63,6 +66,32 @@ impl<'a> RigidProbe<'a> {
         body_gap(s, pose(a), t, pose(b)).map_or(f64::NAN, |gap| gap.gap)
     }
 
+    /// Whether there are so many bodies that they are tracked in sum.
+    fn is_crowd(&self) -> bool {
+        self.world.bodies().len() > Self::EACH
+    }
+
+    /// The least gap between a body and a plane.
+    fn least_at_planes(&self, state: &RigidState) -> f64 {
+        let (n, mut least) = (self.world.bodies().len(), f64::INFINITY);
+        for (b, (body, s)) in self.world.bodies().iter().zip(&state.bodies).enumerate() {
+            for (p, plane) in self.world.planes().iter().enumerate() {
+                // A bound below the gap; what is not finite is looked at.
+                if plane.signed_distance(&s.pose.x) - body.radius() >= least
+                    || self.world.law(b, n + p, ContactLaw::ELASTIC).is_none()
+                {
+                    continue;
+                }
+                let gap = self.world.gap(b, p, s);
+                if gap.is_nan() {
+                    return gap;
+                }
+                least = least.min(gap);
+            }
+        }
+        least
+    }
+
     fn measure_pairs(&mut self, state: &RigidState, gaps: &mut Vec<f64>) {
         let world = self.world;
         match &mut self.pairs {
@@ -71,7 +100,7 @@ impl<'a> RigidProbe<'a> {
                 if touch { Self::pair_gap(world, a, b, state) } else { f64::INFINITY }
             })),
             Pairs::Closest(neighbours, far) => {
-                neighbours.update(|i| state.bodies[i].pose.x, 1e-3 * *far);
+                neighbours.update(|i| state.bodies[i].pose.x, LOOK * *far);
                 let mut least = *far;
                 for &(a, b) in neighbours.pairs() {
                     let (a, b) = (a as usize, b as usize);
@@ -89,6 +118,9 @@ impl<'a> RigidProbe<'a> {
     }
 }
 
+/// Up to this distance, as a share of the smallest radius, the closest pair is sure to be found.
+const LOOK: f64 = 0.1;
+
 const TRACKED: [&str; 8] = ["px", "py", "pz", "Lx", "Ly", "Lz", "TPE", "RE"];
 
 impl Probe for RigidProbe<'_> {
@@ -102,12 +134,16 @@ impl Probe for RigidProbe<'_> {
     }
 
     fn invariants(&self) -> Vec<String> {
+        if self.is_crowd() {
+            return TRACKED.map(str::to_owned).to_vec();
+        }
         let bodies = self.world.bodies().iter();
         bodies.flat_map(|b| TRACKED.map(|what| format!("{}_{what}", b.name()))).collect()
     }
 
     /// Momentum along an axis that neither gravity nor a plane pushes along, angular momentum about one that all of them are
-    /// parallel to, of bodies that meet no others and rub at no plane; energies go from one form to the other.
+    /// parallel to, of bodies that meet no others and rub at no plane; energies go from one form to the other. The sums over many bodies
+    /// stay if nothing stands still that they could meet.
     fn conserved(&self) -> Vec<bool> {
         let gravity = self.world.gravity();
         let pushes =
@@ -120,6 +156,14 @@ impl Probe for RigidProbe<'_> {
                 .filter_map(|p| self.world.law(b, n + p, ContactLaw::ELASTIC));
             laws.into_iter().any(|law| law.friction > 0.0)
         };
+        if self.is_crowd() {
+            let bodies = self.world.bodies();
+            let holds = |b: &RigidBody| b.is_fixed() || b.is_pinned() || b.has_loads();
+            let free = !bodies.iter().any(holds) && !(0..n).any(rubs);
+            let [x, y, z] = [0, 1, 2].map(|axis| free && across(axis));
+            let [lx, ly, lz] = [0, 1, 2].map(|axis| free && parallel(axis));
+            return vec![x, y, z, lx, ly, lz, false, false];
+        }
         let alone = matches!(self.pairs, Pairs::None);
         let body = |(index, b): (usize, &RigidBody)| {
             let free = alone && !b.has_loads() && !rubs(index);
@@ -133,6 +177,9 @@ impl Probe for RigidProbe<'_> {
     }
 
     fn gaps(&self) -> Vec<String> {
+        if self.is_crowd() {
+            return ["bodies / planes", "bodies / bodies"].map(str::to_owned).to_vec();
+        }
         let n = self.world.bodies().len();
         let pairs = match self.pairs {
             Pairs::Each(_) => n * (n - 1) / 2,
@@ -145,6 +192,15 @@ impl Probe for RigidProbe<'_> {
             names.push("bodies / bodies".into());
         }
         names
+    }
+
+    fn accounts(&self) -> Accounts {
+        let pairs = self.world.bodies().len() * self.world.planes().len();
+        match self.pairs {
+            _ if self.is_crowd() => Accounts::Two(pairs),
+            Pairs::Closest(..) => Accounts::Together(pairs),
+            Pairs::None | Pairs::Each(_) => Accounts::Each,
+        }
     }
 
     /// A load may depend on time, or have no potential.
@@ -163,6 +219,8 @@ impl Probe for RigidProbe<'_> {
         (out.position_scale, out.size) = (1.0, 0.0);
         out.invariants.clear();
         out.gaps.clear();
+        let crowd = self.is_crowd();
+        let mut sums = [0.0; TRACKED.len()];
         for (index, (body, s)) in self.world.bodies().iter().zip(&state.bodies).enumerate() {
             out.size = out.size.max(s.pose.x.amax() + body.radius());
             let rotational = body.rotational_energy(s);
@@ -172,11 +230,19 @@ impl Probe for RigidProbe<'_> {
             out.potential += potential;
             out.position_residual =
                 out.position_residual.max(so3::orthogonality_defect(&s.pose.rot));
-            out.invariants.extend(s.gamma.iter());
             let about = if body.is_pinned() { s.pose.rot * s.pi } else { s.angular_momentum() };
-            out.invariants.extend(about.iter());
-            out.invariants.extend([translational + potential, rotational]);
+            let (p, l) = (&s.gamma, &about);
+            let tracked = [p.x, p.y, p.z, l.x, l.y, l.z, translational + potential, rotational];
+            if crowd {
+                sums.iter_mut().zip(tracked).for_each(|(sum, x)| *sum += x);
+                continue;
+            }
+            out.invariants.extend(tracked);
             out.gaps.extend((0..self.world.planes().len()).map(|p| self.world.gap(index, p, s)));
+        }
+        if crowd {
+            out.invariants.extend(sums);
+            out.gaps.push(self.least_at_planes(state));
         }
         self.measure_pairs(state, &mut out.gaps);
     }

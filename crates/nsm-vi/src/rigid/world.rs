@@ -199,15 +199,18 @@ impl RigidWorld {
     /// The two bodies of a contact; `None` if it is one of a body and a plane.
     pub fn pair(&self, contact: usize) -> Option<(usize, usize)> {
         let n = self.bodies.len();
-        let mut rest = contact.checked_sub(n * self.planes.len())?;
-        for a in 0..n {
-            let partners = n - a - 1;
-            if rest < partners {
-                return Some((a, a + 1 + rest));
-            }
-            rest -= partners;
+        let rest = contact.checked_sub(n * self.planes.len())?;
+        // Pairs before the first one of a body, which are the more the later it is.
+        let before = |a: usize| a * (2 * n - a - 1) / 2;
+        if n == 0 || rest >= before(n - 1) {
+            return None;
         }
-        None
+        let (mut a, mut beyond) = (0, n - 1);
+        while a + 1 < beyond {
+            let middle = a.midpoint(beyond);
+            if before(middle) <= rest { a = middle } else { beyond = middle }
+        }
+        Some((a, a + 1 + rest - before(a)))
     }
 
     /// Name of a contact, `body / plane` or `body / body`.
@@ -316,5 +319,32 @@ impl RigidWorld {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nsm_geom::Shape;
+
+    #[test]
+    fn contacts_of_pairs_are_numbered_one_by_one() {
+        for n in 0..9 {
+            let mut world = RigidWorld::new(Vec3::zeros()).unwrap();
+            for b in 0..n {
+                let ball = Shape::sphere(0.5).unwrap();
+                world = world.with_body(RigidBody::uniform(format!("{b}"), 1.0, ball).unwrap());
+            }
+            let world = world.with_room(Vec3::zeros(), Vec3::repeat(9.0)).unwrap();
+            let mut next = 6 * n;
+            assert!(next == 0 || world.pair(next - 1).is_none());
+            for a in 0..n {
+                for b in a + 1..n {
+                    assert_eq!((world.pair_contact(a, b), world.pair(next)), (next, Some((a, b))));
+                    next += 1;
+                }
+            }
+            assert_eq!(world.pair(next), None);
+        }
     }
 }

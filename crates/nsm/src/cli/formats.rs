@@ -46,8 +46,8 @@ pub(super) fn write(
                 ("event_times", npz::Array::list(recording.event_times.clone())),
                 ("event_contacts", npz::Array::Texts(events.iter().map(joined).collect())),
                 ("event_impulses", npz::Array::list(sums)),
-                ("state_columns", npz::Array::Texts(recording.state_columns.clone())),
-                ("event_states", npz::Array::matrix(&states, recording.state_columns.len())),
+                ("state_columns", npz::Array::Texts(recording.event_columns.clone())),
+                ("event_states", npz::Array::matrix(&states, recording.event_columns.len())),
             ];
             if !recording.reaction_columns.is_empty() {
                 let (names, rows) = (&recording.reaction_columns, &recording.reactions);
@@ -80,7 +80,7 @@ pub(super) fn write(
                 ("impulses".to_owned(), Kind::Text),
                 ("energy_change".to_owned(), Kind::Number),
             ];
-            columns.extend(numbers(&recording.state_columns));
+            columns.extend(numbers(&recording.event_columns));
             let event = |e: &nsm_problem::EventRecord| {
                 let impulses: Vec<String> = e.impulses.iter().map(|x| format!("{x:?}")).collect();
                 let mut cells = vec![

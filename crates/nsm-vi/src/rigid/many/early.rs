@@ -44,7 +44,7 @@ impl Workshop {
                 continue;
             }
             self.found.clear();
-            let motion = (&job.now[..], &job.end[..]);
+            let motion = (&*job.now, &*job.end);
             let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
             scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
             for found in &self.found {

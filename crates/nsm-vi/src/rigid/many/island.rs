@@ -18,10 +18,12 @@ use nsm_solvers::roots::Bracket;
 use super::super::lgvci::EventTime;
 use super::super::{BodyState, Unsolved};
 use super::locate::Next;
+use super::near::AHEAD;
 use super::row::{Row, Sharing};
 use super::scene::{Couple, Scene};
 use super::solve::Solve;
 use super::stages::Memo;
+use super::states::Local;
 use super::strike::Booked;
 
 /// Room for one island at a time.
@@ -47,8 +49,7 @@ pub(super) struct Workshop {
     pub(super) spread: Vec<f64>,
     pub(super) change: Vec<f64>,
     pub(super) before: Vec<Vec3>,
-    /// Of every body of the world.
-    pub(super) kicked: Vec<BodyState>,
+    pub(super) kicked: Local,
     /// Features that are left out of the held ones: they have yet to strike.
     pub(super) excluded: Vec<(usize, u32, u64)>,
     /// Features of held contacts that struck instead of resting.
@@ -75,14 +76,15 @@ pub(super) struct Job<'j> {
     /// Its couples, and its bodies.
     pub(super) list: &'j [usize],
     pub(super) bodies: &'j [usize],
-    /// States of all bodies: now, and at the end of the last trial.
-    pub(super) now: &'j mut [BodyState],
-    pub(super) end: &'j mut [BodyState],
+    /// States of its bodies and of fixed ones that they may touch: now, and at the end of the last trial.
+    pub(super) now: &'j mut Local,
+    pub(super) end: &'j mut Local,
     pub(super) axes: &'j mut [Axis],
     pub(super) memory: &'j [Memo],
     pub(super) t: f64,
-    /// Bounds for the speeds of bodies, raised where impacts make them faster.
-    pub(super) speeds: &'j mut [f64],
+    /// Bounds for the speeds of bodies, and those that impacts made much faster.
+    pub(super) bounds: &'j [f64],
+    pub(super) raised: &'j mut Vec<(usize, f64)>,
 }
 
 /// Something that may strike, and when.
@@ -125,8 +127,8 @@ const DEEP: f64 = 1e-6;
 pub(super) const NONE: f64 = 1e-11;
 
 impl Workshop {
-    pub(super) fn new(bodies: &[BodyState]) -> Self {
-        Self { kicked: bodies.to_vec(), ..Self::default() }
+    pub(super) fn new(bodies: usize) -> Self {
+        Self { kicked: Local::new(bodies), ..Self::default() }
     }
 
     /// Moves an island over `tau`; its end is in `job.now`. `fresh` says that the free flight is in `job.end` and gaps are known.
@@ -178,7 +180,7 @@ impl Workshop {
             if !couple.held {
                 continue;
             }
-            let motion = (&job.now[..], &job.now[..]);
+            let motion = (&*job.now, &*job.now);
             let gap = scene.gap(&couple, motion, job.axes, &mut self.scratch, &mut self.found);
             if gap >= -DEEP * couple.size {
                 continue;
@@ -186,7 +188,7 @@ impl Workshop {
             for (i, &b) in job.bodies.iter().enumerate() {
                 job.end[b] = self.stack[base + i];
             }
-            let motion = (&job.end[..], &job.end[..]);
+            let motion = (&*job.end, &*job.end);
             let before = scene.gap(&couple, motion, job.axes, &mut self.scratch, &mut self.found);
             if gap < before.min(0.0) - DEEP * couple.size {
                 return Some(scene.name(&couple));
@@ -290,7 +292,7 @@ impl Workshop {
         if !self.fast {
             return None;
         }
-        let motion = (&job.now[..], &job.end[..]);
+        let motion = (&*job.now, &*job.end);
         let (axes, scratch, found) = (&mut *job.axes, &mut self.scratch, &mut self.found);
         let passing = job
             .list
@@ -357,7 +359,7 @@ impl Workshop {
     pub(super) fn measure(&mut self, scene: &Scene<'_>, job: &mut Job<'_>) {
         for &k in job.list {
             let couple = &job.couples[k];
-            let motion = (&job.now[..], &job.end[..]);
+            let motion = (&*job.now, &*job.end);
             let gap = scene.gap(couple, motion, job.axes, &mut self.scratch, &mut self.found);
             job.couples[k].gap = gap;
         }
@@ -373,7 +375,7 @@ impl Workshop {
             let (k, parts, key) = self.excluded[at];
             let couple = &job.couples[k];
             self.found.clear();
-            let motion = (&job.now[..], &job.end[..]);
+            let motion = (&*job.now, &*job.end);
             let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
             scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
             waits |= self
@@ -438,7 +440,10 @@ impl Workshop {
 
     pub(super) fn raise_speeds(scene: &Scene<'_>, job: &mut Job<'_>) {
         for &b in job.bodies {
-            job.speeds[b] = job.speeds[b].max(scene.reach(b, job.t, &job.now[b]));
+            let speed = scene.reach(b, job.t, &job.now[b]);
+            if speed > AHEAD * job.bounds[b] {
+                job.raised.push((b, speed));
+            }
         }
     }
 }

@@ -99,7 +99,7 @@ impl Workshop {
             let (k, parts, key) = self.excluded[at];
             let couple = job.couples[k];
             self.found.clear();
-            let motion = (&job.now[..], &job.end[..]);
+            let motion = (&*job.now, &*job.end);
             let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
             scene.detect(&couple, motion, couple.margin, axes, scratch, &mut self.found);
             let named = self.found.iter().find(|f| (f.parts, f.key) == (parts, key));
@@ -191,7 +191,7 @@ impl Workshop {
             let touch = row.feature.at(a, b, scene.poses(couple, job.end));
             return Ok(touch.map_or(f64::INFINITY, |touch| touch.gap));
         }
-        let motion = (&job.now[..], &job.end[..]);
+        let motion = (&*job.now, &*job.end);
         Ok(scene.gap(couple, motion, job.axes, &mut self.scratch, &mut self.found))
     }
 
@@ -248,7 +248,7 @@ impl Workshop {
         let couple = &job.couples[k];
         let tie = scene.tie(couple);
         self.found.clear();
-        let motion = (&job.now[..], &job.now[..]);
+        let motion = (&*job.now, &*job.now);
         let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
         let gap = scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
         if gap <= tie {
@@ -263,7 +263,7 @@ impl Workshop {
     fn approach(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) -> f64 {
         let couple = &job.couples[k];
         self.found.clear();
-        let motion = (&job.now[..], &job.end[..]);
+        let motion = (&*job.now, &*job.end);
         let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
         scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
         let rows = self.found.iter().filter_map(|f| Row::new(scene, k, couple, f, job.now));

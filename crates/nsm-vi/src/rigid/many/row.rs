@@ -11,8 +11,9 @@ use nsm_geom::{Mat3, Vec3};
 use nsm_model::{ContactLaw, Touch};
 use nsm_solvers::friction::{BodyRows, Delassus};
 
-use super::super::{BodyState, RigidWorld};
+use super::super::RigidWorld;
 use super::scene::{Couple, Party, Scene};
+use super::states::{Local, States};
 
 /// A feature that touches or soon will.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub(super) struct Row {
     /// $R^\top((p - x)\times F_k)$ and $J^{-1}$ of that, of both bodies.
     turn: [[Vec3; 3]; 2],
     spin: [[Vec3; 3]; 2],
+    /// Whether its impulse has no moment: it pushes a ball towards its centre, to the last bit.
+    central: [bool; 2],
     /// The impulse as a vector of space.
     pub(super) impulse: Vec3,
 }
@@ -45,7 +48,7 @@ impl Row {
         index: usize,
         couple: &Couple,
         found: &Found,
-        states: &[BodyState],
+        states: &impl States,
     ) -> Option<Self> {
         let moving = |b: usize| (!scene.world.bodies()[b].is_fixed()).then_some(b);
         let first = match couple.a {
@@ -65,6 +68,7 @@ impl Row {
             centre: [Vec3::zeros(); 2],
             turn: [[Vec3::zeros(); 3]; 2],
             spin: [[Vec3::zeros(); 3]; 2],
+            central: [false; 2],
             impulse: Vec3::zeros(),
         };
         row.place(scene, couple, states).then_some(row)
@@ -75,7 +79,7 @@ impl Row {
         &mut self,
         scene: &Scene<'_>,
         couple: &Couple,
-        states: &[BodyState],
+        states: &impl States,
     ) -> bool {
         let Some((a, b)) = scene.colliders(couple) else { return false };
         let Some(touch) = self.feature.at(a, b, scene.poses(couple, states)) else { return false };
@@ -94,7 +98,11 @@ impl Row {
             let arm = p - state.pose.x;
             self.arms[side] = arm;
             self.centre[side] = arm;
+            self.central[side] = self.law.friction == 0.0 && scene.is_central(i);
             for k in 0..3 {
+                if self.central[side] && k == 0 {
+                    continue;
+                }
                 let turn = state.pose.rot.tr_mul(&arm.cross(&self.frame[k]));
                 self.turn[side][k] = turn;
                 self.spin[side][k] = body.inverse_inertia() * turn;
@@ -104,7 +112,7 @@ impl Row {
     }
 
     /// $u$.
-    pub(super) fn velocity(&self, world: &RigidWorld, states: &[BodyState]) -> [f64; 3] {
+    pub(super) fn velocity(&self, world: &RigidWorld, states: &impl States) -> [f64; 3] {
         let mut u = [0.0; 3];
         for side in 0..2 {
             let Some(i) = self.bodies[side] else { continue };
@@ -123,7 +131,7 @@ impl Row {
     /// Of $R_1 - R = R(A + S)$ the skew part $A$ is a rotation, but the symmetric part $S = O(h^2)$ draws the points of a face together, which
     /// no impulse can: slips that differ by it contradict each other where all points stick. It is taken at the one point where the pair
     /// pushes.
-    pub(super) fn displacement(&self, start: &[BodyState], end: &[BodyState]) -> [f64; 3] {
+    pub(super) fn displacement(&self, start: &impl States, end: &impl States) -> [f64; 3] {
         let mut d = Vec3::zeros();
         for side in 0..2 {
             let Some(i) = self.bodies[side] else { continue };
@@ -149,7 +157,7 @@ impl Row {
     }
 
     /// Gives an impulse to the bodies.
-    pub(super) fn kick(&self, world: &RigidWorld, f: &Vec3, states: &mut [BodyState]) {
+    pub(super) fn kick(&self, world: &RigidWorld, f: &Vec3, states: &mut Local) {
         for side in 0..2 {
             let Some(i) = self.bodies[side] else { continue };
             let f = if side == 1 { *f } else { -f };
@@ -157,12 +165,14 @@ impl Row {
             if !world.bodies()[i].is_pinned() {
                 state.gamma += f;
             }
-            state.pi += state.pose.rot.tr_mul(&self.arms[side].cross(&f));
+            if !self.central[side] {
+                state.pi += state.pose.rot.tr_mul(&self.arms[side].cross(&f));
+            }
         }
     }
 
     /// Where it acts with the impulse `f`, seen from the party that is named first.
-    pub(super) fn touch(&self, couple: &Couple, f: &Vec3, states: &[BodyState]) -> Option<Touch> {
+    pub(super) fn touch(&self, couple: &Couple, f: &Vec3, states: &impl States) -> Option<Touch> {
         let side = usize::from(self.bodies[1].is_some());
         let point = states[self.bodies[side]?].pose.x + self.arms[side];
         // Names: a body over a plane, or the first body of a pair, on which the impulse is `-f`.

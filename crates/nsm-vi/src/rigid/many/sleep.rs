@@ -45,18 +45,25 @@ impl Sleepers {
         Self { of: vec![NONE; bodies], ..Self::default() }
     }
 
-    /// If the island sleeps, what it books and what is remembered of it.
+    /// If the island sleeps, its number.
     pub(super) fn asleep(
         &self,
         (list, bodies): (&[usize], &[usize]),
         couples: &[Couple],
         now: &[BodyState],
-    ) -> Option<(&[ContactImpulse], &[Memo])> {
-        let quiet = self.islands.get(*self.of.get(*bodies.first()?)?)?;
+    ) -> Option<usize> {
+        let number = *self.of.get(*bodies.first()?)?;
+        let quiet = self.islands.get(number)?;
         let same = quiet.steps >= QUIET
             && quiet.is(list, bodies, couples)
             && quiet.states.iter().zip(bodies).all(|(state, &b)| *state == now[b]);
-        same.then_some((&quiet.held[..], &quiet.memos[..]))
+        same.then_some(number)
+    }
+
+    /// What a sleeping island books and what is remembered of it.
+    pub(super) fn dream(&self, number: usize) -> (&[ContactImpulse], &[Memo]) {
+        let quiet = &self.islands[number];
+        (&quiet.held, &quiet.memos)
     }
 
     /// Looks at an island after a step: one that has been quiet for long falls asleep, and what is left of its momenta is none.

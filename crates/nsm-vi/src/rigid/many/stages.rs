@@ -92,7 +92,7 @@ impl Workshop {
     fn features(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, k: usize) {
         let couple = &job.couples[k];
         self.found.clear();
-        let motion = (&job.now[..], &job.end[..]);
+        let motion = (&*job.now, &*job.end);
         let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
         scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
         for found in &self.found {
@@ -251,7 +251,7 @@ impl Workshop {
                 continue;
             }
             self.found.clear();
-            let motion = (&job.now[..], &job.end[..]);
+            let motion = (&*job.now, &*job.end);
             let (axes, scratch) = (&mut *job.axes, &mut self.scratch);
             let gap = scene.detect(couple, motion, couple.margin, axes, scratch, &mut self.found);
             let pushes =

@@ -9,16 +9,16 @@
 use nsm_model::{ContactImpulse, ContactLaw, StepError};
 use nsm_reflect::ReflectError;
 
-use super::super::BodyState;
 use super::island::{Trouble, Workshop};
 use super::scene::{Couple, Scene};
+use super::states::{Local, States};
 
 /// Rounds of reflections, and how many more for each contact.
 const ROUNDS: (usize, usize) = (60, 4);
 
 impl Workshop {
     /// The velocities of the rows in hand, and what counts as none.
-    pub(super) fn velocities(&mut self, scene: &Scene<'_>, states: &[BodyState], scale: f64) {
+    pub(super) fn velocities(&mut self, scene: &Scene<'_>, states: &impl States, scale: f64) {
         self.u.clear();
         for row in &self.rows {
             self.u.extend(row.velocity(scene.world, states));
@@ -35,7 +35,7 @@ impl Workshop {
         &mut self,
         scene: &Scene<'_>,
         couples: &mut [Couple],
-        states: &mut [BodyState],
+        states: &mut Local,
         t: f64,
     ) -> Result<bool, Trouble> {
         self.laws.clear();
@@ -221,6 +221,20 @@ impl Booked {
         self.heads.truncate(mark.0);
         self.impulses.truncate(mark.1);
         self.held.truncate(mark.2);
+    }
+
+    /// Takes over the events and held contacts of another that lie between two marks.
+    pub(super) fn append(
+        &mut self,
+        other: &Self,
+        from: (usize, usize, usize),
+        to: (usize, usize, usize),
+    ) {
+        let shift = |place: usize| place - from.1 + self.impulses.len();
+        let heads = other.heads[from.0..to.0].iter();
+        self.heads.extend(heads.map(|h| Head { span: (shift(h.span.0), shift(h.span.1)), ..*h }));
+        self.impulses.extend_from_slice(&other.impulses[from.1..to.1]);
+        self.held.extend_from_slice(&other.held[from.2..to.2]);
     }
 
     fn close(&mut self, t: f64, energy_change: f64, rounds: usize, from: usize) {
