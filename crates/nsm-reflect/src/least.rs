@@ -44,7 +44,7 @@ pub struct LeastImpulses {
 
 /// Rows of unit length, one for each contact that was placed.
 #[derive(Debug, Default)]
-struct PlacedRows {
+pub(crate) struct PlacedRows {
     starts: Vec<usize>,
     columns: Vec<usize>,
     values: Vec<f64>,
@@ -56,8 +56,63 @@ struct PlacedRows {
 }
 
 impl PlacedRows {
-    fn view(&self) -> ContactRows<'_> {
+    pub(crate) fn view(&self) -> ContactRows<'_> {
         ContactRows::of_pattern(&self.starts, &self.columns, &self.values)
+    }
+
+    /// The rows one by one.
+    pub(crate) fn all(&self) -> &[usize] {
+        &self.all
+    }
+
+    pub(crate) fn length(&self, row: usize) -> f64 {
+        self.length[row]
+    }
+
+    /// Takes rows of `given`, whose squares in the metric `square` knows.
+    pub(crate) fn place(
+        &mut self,
+        given: ContactRows<'_>,
+        contacts: &[usize],
+        mut square: impl FnMut(&[usize], &[f64]) -> f64,
+    ) -> Result<(), ReflectError> {
+        self.starts.clear();
+        self.starts.push(0);
+        self.columns.clear();
+        self.values.clear();
+        self.length.clear();
+        self.all.clear();
+        self.all.extend(0..contacts.len());
+        for &contact in contacts {
+            let (columns, values) = given.row(contact);
+            let square = square(columns, values);
+            if !square.is_finite() {
+                return Err(ReflectError::NotFinite { what: "the gradient", contact });
+            }
+            let length = square.max(0.0).sqrt();
+            let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
+            self.columns.extend_from_slice(columns);
+            self.values.extend(values.iter().map(|x| x * scale));
+            self.starts.push(self.columns.len());
+            self.length.push(if scale.is_finite() { length } else { 0.0 });
+        }
+        Ok(())
+    }
+
+    /// Adds $s N_i$ to a momentum.
+    pub(crate) fn push(&self, row: usize, s: f64, p: &mut [f64]) {
+        let (columns, values) = self.view().row(row);
+        let s = s * self.length[row];
+        for (&c, x) in columns.iter().zip(values) {
+            p[c] += s * x;
+        }
+    }
+
+    /// $N_i \cdot v$.
+    pub(crate) fn rate(&self, row: usize, v: &[f64]) -> f64 {
+        let (columns, values) = self.view().row(row);
+        let sum: f64 = columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum();
+        sum * self.length[row]
     }
 }
 
@@ -112,31 +167,17 @@ impl LeastImpulses {
             projected.at(system, at);
         }
         let given = gather(system, metric, pattern, &mut self.equalities, (g, f), contacts)?;
-        let rows = &mut self.rows;
-        rows.starts.clear();
-        rows.starts.push(0);
-        rows.columns.clear();
-        rows.values.clear();
-        rows.length.clear();
-        rows.drift.clear();
-        rows.all.clear();
-        rows.all.extend(0..contacts.len());
-        for &contact in contacts {
-            let (columns, values) = given.row(contact);
-            let square = self.multipliers.square(metric, columns, values);
-            if !square.is_finite() {
-                return Err(ReflectError::NotFinite { what: "the gradient", contact });
-            }
-            let length = square.max(0.0).sqrt();
-            let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
-            rows.columns.extend_from_slice(columns);
-            rows.values.extend(values.iter().map(|x| x * scale));
-            rows.starts.push(rows.columns.len());
-            rows.length.push(if scale.is_finite() { length } else { 0.0 });
-            let gap = system.inequalities().field(contact);
+        let multipliers = &mut self.multipliers;
+        self.rows.place(given, contacts, |columns, values| {
+            multipliers.square(metric, columns, values)
+        })?;
+        let gaps = system.inequalities();
+        self.rows.drift.clear();
+        self.rows.drift.extend(contacts.iter().map(|&contact| {
+            let gap = gaps.field(contact);
             let wall = if gap.is_rheonomic() { gap.rate(at.0, at.1) } else { 0.0 };
-            rows.drift.push(given.drift(contact) + wall);
-        }
+            given.drift(contact) + wall
+        }));
         Ok(())
     }
 
@@ -147,11 +188,7 @@ impl LeastImpulses {
 
     /// Adds $s N_i$ to a momentum.
     pub fn push(&self, row: usize, s: f64, p: &mut [f64]) {
-        let (columns, values) = self.rows.view().row(row);
-        let s = s * self.rows.length[row];
-        for (&c, x) in columns.iter().zip(values) {
-            p[c] += s * x;
-        }
+        self.rows.push(row, s, p);
     }
 
     /// The rate $\nabla g_i \cdot v$ of a gap, for a velocity that the equalities allow.
@@ -161,9 +198,7 @@ impl LeastImpulses {
 
     /// $N_i \cdot v$: what a change of velocity does to the rate.
     pub fn along(&self, row: usize, v: &[f64]) -> f64 {
-        let (columns, values) = self.rows.view().row(row);
-        let sum: f64 = columns.iter().zip(values).map(|(&c, x)| x * v[c]).sum();
-        sum * self.rows.length[row]
+        self.rows.rate(row, v)
     }
 
     /// Writes $\lambda$ of the placed rows `chosen` for the right-hand sides `b`; both are indexed by placed row, and rows that

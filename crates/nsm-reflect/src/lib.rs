@@ -26,6 +26,7 @@
 mod certificate;
 mod chain;
 mod contacts;
+mod crowd;
 mod error;
 mod friction;
 mod island_gram;
@@ -40,6 +41,7 @@ mod sharing;
 
 pub use certificate::{Certificate, Symmetry};
 pub use contacts::ContactRows;
+pub use crowd::CrowdImpulses;
 pub use error::ReflectError;
 pub use friction::{FrictionCertificate, FrictionImpact, FrictionRows};
 pub use kernel::Kernel;

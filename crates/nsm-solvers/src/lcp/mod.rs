@@ -57,7 +57,7 @@ mod certificate;
 mod columns;
 mod dense_factor;
 mod enumeration;
-mod envelope;
+pub(crate) mod envelope;
 mod equilibrate;
 mod error;
 mod exact;

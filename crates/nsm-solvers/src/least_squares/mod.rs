@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | $\min_{\lambda\ge0} \tfrac12\lambda^\top M\lambda + q^\top\lambda$, small dense PSD $M$ | [`GramNnls`] | one Cholesky of the active set per exchange |
 //! | the same with $M = G^\top W G + rI$ given by its factors | [`FactoredNnls`] | by the pattern of $G$ |
+//! | the same with sparse $M$, from a guess | [`SparseNnls`] | one envelope of the active set per exchange |
 //! | $\min_{l\le x\le u} \tfrac12 x^\top M x + q^\top x$ | [`BoundedGram`] | one exchange at a time |
 //! | the same for a chain of contacts (tridiagonal, $M_{i,i+1} \le 0$) | [`TridiagonalNnls`] | linear |
 
@@ -12,11 +13,13 @@ mod factored;
 mod gram;
 mod growing_factor;
 mod scaling;
+mod sparse;
 mod tridiagonal;
 
 pub use bounded::BoundedGram;
 pub use factored::{FactoredNnls, Factors, Weight};
 pub use gram::{GramNnls, GramReport};
+pub use sparse::SparseNnls;
 pub use tridiagonal::TridiagonalNnls;
 
 /// Largest natural residual with which a kernel returns an answer: what is worse is no answer.

@@ -2,7 +2,6 @@
 //!
 //! Dependent contacts make it singular: the multipliers of minimum norm are taken.
 
-use nsm_constraints::Rows;
 use nsm_solvers::LinearError;
 use nsm_solvers::dense::{DenseLu, SMALL};
 use nsm_solvers::small::{lu, qr::PivotedQr};
@@ -25,9 +24,6 @@ pub(crate) struct Complement {
     qr: PivotedQr,
     /// For more than a few.
     large: DenseLu,
-    /// Which constraints have an entry in a coordinate: constraint and entry, coordinate after coordinate.
-    starts: Vec<usize>,
-    entries: Vec<(usize, usize)>,
 }
 
 impl Complement {
@@ -42,8 +38,6 @@ impl Complement {
             z: vec![0.0; m],
             qr: PivotedQr::new(m, m),
             large: DenseLu::new(0),
-            starts: vec![0; dimension + 2],
-            entries: Vec::new(),
         }
     }
 
@@ -66,48 +60,6 @@ impl Complement {
     /// The same, to be written.
     pub(crate) fn column_mut(&mut self, k: usize) -> &mut [f64] {
         &mut self.columns[k * self.dimension..(k + 1) * self.dimension]
-    }
-
-    /// Writes $S = h R^\top W C$ for a diagonal $W$ and the rows `closed`, with $C$ and $R$ their gradients at start and end: what lies in no
-    /// common coordinate is not visited.
-    pub(crate) fn assemble(
-        &mut self,
-        rows: &Rows,
-        closed: &[usize],
-        (start, end): (&[f64], &[f64]),
-        (inverse, h): (&[f64], f64),
-    ) {
-        let m = closed.len();
-        self.starts.fill(0);
-        for &i in closed {
-            rows.columns(i).iter().for_each(|&c| self.starts[c + 2] += 1);
-        }
-        for c in 2..self.starts.len() {
-            self.starts[c] += self.starts[c - 1];
-        }
-        self.entries.resize(self.starts[self.dimension + 1], (0, 0));
-        for (k, &i) in closed.iter().enumerate() {
-            for (&c, at) in rows.columns(i).iter().zip(rows.span(i)) {
-                self.entries[self.starts[c + 1]] = (k, at);
-                self.starts[c + 1] += 1;
-            }
-        }
-        self.matrix[..m * m].fill(0.0);
-        for (k, &i) in closed.iter().enumerate() {
-            let row = &mut self.matrix[k * m..(k + 1) * m];
-            for (&c, at) in rows.columns(i).iter().zip(rows.span(i)) {
-                let r = h * inverse[c] * end[at];
-                for &(j, entry) in &self.entries[self.starts[c]..self.starts[c + 1]] {
-                    row[j] += r * start[entry];
-                }
-            }
-        }
-    }
-
-    /// Solves for `m` multipliers with the last matrix of that size, for another right-hand side; false if it was not factorised.
-    pub(crate) fn solve_again(&mut self, m: usize) -> bool {
-        self.z[..m].copy_from_slice(&self.rhs[..m]);
-        self.large.size() == m && self.large.solve_in_place(&mut self.z[..m]).is_ok()
     }
 
     /// Solves for `m` multipliers; of minimum norm if rows are redundant.

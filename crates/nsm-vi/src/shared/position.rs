@@ -9,7 +9,6 @@
 //! solves a Schur complement of the closed contacts and equalities. Redundant contacts make it
 //! singular: the multipliers of minimum norm are taken. $\lambda$ and $\nu$ are impulses over the step.
 
-mod crowd;
 mod taken;
 mod verdict;
 
@@ -28,7 +27,6 @@ use crate::shared::inertia::Inertia;
 use crate::shared::lagrangian::DiscreteLagrangian;
 use crate::shared::saddle::{MANY, Saddle, pays};
 
-pub(crate) use crowd::Begin;
 pub(crate) use verdict::{HELD, all_finite, largest};
 
 /// From this iteration on one contact changes sides at a time, which cannot cycle.
@@ -76,9 +74,6 @@ pub(crate) struct PositionUpdate<'a> {
     /// Contacts of the smooth set that are held closed, and the same as flags.
     closed: Vec<usize>,
     held: Vec<bool>,
-    /// Impulses to begin with in a crowd, those of the last update or better ones; whether they serve for the next.
-    guess: Vec<f64>,
-    pub(crate) begin: Begin,
     /// Whether the matrix of the last iteration was made in it.
     fresh: bool,
     /// Equalities that do not depend on others at the start, and the rows of the complement: they, then
@@ -125,8 +120,6 @@ impl<'a> PositionUpdate<'a> {
             weight: vec![0.0; unequal],
             closed: Vec::with_capacity(unequal),
             held: vec![false; unequal],
-            guess: vec![0.0; unequal],
-            begin: Begin::AllClosed,
             fresh: true,
             independent: vec![true; equal],
             kept: Vec::with_capacity(equal + unequal),
@@ -135,6 +128,14 @@ impl<'a> PositionUpdate<'a> {
             scratch: vec![0.0; n],
             complement: Complement::new(n, m),
         })
+    }
+
+    /// Whether there are but gaps, a diagonal mass and a flight $x = q + h M^{-1}(p - \tfrac h2 s_0)$.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.nu.is_empty()
+            && self.inertia.is_mass()
+            && self.system.variable_mass().is_none()
+            && self.system.mass().as_inverse_diagonal().is_some()
     }
 
     /// Solves the update; the result is in `x`, `impulse`, `lambda`, `nu`. Returns the iterations.
@@ -175,14 +176,10 @@ impl<'a> PositionUpdate<'a> {
             gaps.gradient(i, q, t, &mut self.start.g);
         }
         self.close_all(h, smooth);
-        let guessed = std::mem::take(&mut self.begin) == Begin::Guess && self.is_crowd();
-        if guessed {
-            self.close_loaded(smooth);
-        }
         let mut course = self.tolerances.chord();
         self.fresh = true;
         let mut size = norm_inf(q).max(norm_inf(&self.x)).max(f64::MIN_POSITIVE);
-        let most = if guessed { crowd::PATIENCE } else { self.tolerances.iterations };
+        let most = self.tolerances.iterations;
         for iteration in 1..=most {
             let settled = self.choose_closed(gaps, (q, t + h), smooth, iteration);
             let scale = size.max(norm_inf(&self.x));
@@ -190,11 +187,6 @@ impl<'a> PositionUpdate<'a> {
                 self.residual = course.last() / scale;
                 self.check_held(t, iteration - 1, scale)?;
                 self.gather_impulse(smooth);
-                if guessed {
-                    for &i in smooth {
-                        self.guess[i] = self.lambda[i];
-                    }
-                }
                 return self.check_finite(t).map(|()| iteration - 1);
             }
             lagrangian.slopes_left(q, &self.x, t, h);
@@ -205,8 +197,7 @@ impl<'a> PositionUpdate<'a> {
                 size = size.max(h * norm_inf(&self.scratch));
             }
             // Contacts change the matrix, and so does a step that it shrinks too little.
-            let changes = !(smooth.is_empty() || settled && self.is_crowd());
-            self.fresh = course.wants_matrix() || changes;
+            self.fresh = course.wants_matrix() || !smooth.is_empty();
             self.newton_step(lagrangian, gaps, (q, t), h, smooth)
                 .map_err(|error| self.failure(t, &error))?;
             if self.fresh {
@@ -338,8 +329,7 @@ impl<'a> PositionUpdate<'a> {
             return true;
         }
         // Round-off must not reopen a contact that carries nothing, nor close one that touches.
-        let digits = if self.is_crowd() { 64.0 } else { 4.0 };
-        let noise = digits * f64::EPSILON * (1.0 + norm_inf(&self.x));
+        let noise = 4.0 * f64::EPSILON * (1.0 + norm_inf(&self.x));
         let mut changed = false;
         for &i in smooth {
             self.g[i] = gaps.value(i, &self.x, t);
@@ -389,9 +379,6 @@ impl<'a> PositionUpdate<'a> {
                     if !self.singular => {}
                 outcome => return outcome,
             }
-        }
-        if self.is_crowd() {
-            return self.crowd_step(gaps, t + h, h, smooth);
         }
         self.fresh = true;
         self.inertia.factorise(lagrangian, q, t, h)?;

@@ -13,17 +13,18 @@ use nsm_model::{PlacedMass, StepError, System, SystemError};
 use nsm_reflect::LeastImpulses;
 use nsm_solvers::small::norm_inf;
 
+use super::crowd::Crowd;
 use super::fraction::outer_share;
 use super::friction::Friction;
 use super::point::Point;
 use super::thresholds::Thresholds;
 use crate::shared::kernel::Kernel;
-use crate::shared::position::{Begin, Hold};
+use crate::shared::position::Hold;
 use crate::{Quadrature, Tolerances};
 
 /// Rounds of stage 1 where contacts are redundant; the last ones may stop at less.
-const ROUNDS: usize = 80;
-const FULL_ACCURACY: usize = 12;
+pub(super) const ROUNDS: usize = 80;
+pub(super) const FULL_ACCURACY: usize = 12;
 
 /// Workspace of the base map; the end of the last piece is in `end`.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) kernel: Kernel<'a>,
     pub(crate) least: LeastImpulses,
     pub(crate) mass: PlacedMass<'a>,
-    h: f64,
+    pub(super) h: f64,
     /// Whether fractions of a step are composed; plain otherwise.
     composed: bool,
     /// Contacts of the set held that are closed at the end and do not open.
@@ -42,14 +43,18 @@ pub(crate) struct Flow<'a> {
     /// Present where contacts rub.
     pub(crate) friction: Option<Friction>,
     pub(crate) iterations: usize,
+    /// Contacts held, over all pieces that were flown.
+    pub(crate) flights: usize,
+    /// Present where many contacts can be solved for together.
+    pub(super) crowd: Option<Box<Crowd>>,
     /// The start of an inner piece.
-    q: Vec<f64>,
-    p: Vec<f64>,
-    v: Vec<f64>,
+    pub(super) q: Vec<f64>,
+    pub(super) p: Vec<f64>,
+    pub(super) v: Vec<f64>,
     gap: Vec<f64>,
-    g: Vec<f64>,
+    pub(super) g: Vec<f64>,
     f: Vec<f64>,
-    closed: Vec<usize>,
+    pub(super) closed: Vec<usize>,
     slots: Vec<usize>,
     b: Vec<f64>,
     lambda: Vec<f64>,
@@ -67,10 +72,12 @@ impl<'a> Flow<'a> {
         let kernel = Kernel::of_any_mass(system, quadrature, h, false, tolerances)?;
         let mass = PlacedMass::new(system)?;
         let (n, m) = (system.dimension(), system.inequalities().len());
+        let crowd = kernel.position.is_bare().then(|| Box::new(Crowd::new(system)));
         Ok(Self {
             system,
             kernel,
             least: LeastImpulses::new(system, mass.metric()),
+            crowd,
             mass,
             h,
             composed,
@@ -78,6 +85,7 @@ impl<'a> Flow<'a> {
             impulse: vec![0.0; m],
             friction: None,
             iterations: 0,
+            flights: 0,
             q: vec![0.0; n],
             p: vec![0.0; n],
             v: vec![0.0; n],
@@ -133,6 +141,7 @@ impl<'a> Flow<'a> {
         thresholds: &Thresholds,
     ) -> Result<(), StepError> {
         self.impulse.fill(0.0);
+        self.flights += held.len();
         if let Some(friction) = &mut self.friction {
             friction.forget();
         }
@@ -187,12 +196,8 @@ impl<'a> Flow<'a> {
             return Ok(());
         }
         let end = from.2 + tau;
-        if hold == Hold::OneSided && self.kernel.position.is_crowded(held) {
-            // The impulses of the piece before are often good enough to begin with.
-            if !self.newton(from, tau, held)? {
-                self.least_position(from, tau, held)?;
-            }
-            return self.least_momentum(end, held, thresholds);
+        if self.is_crowd(held) {
+            return self.crowd_base(from, tau, held, hold, thresholds);
         }
         let solved = self.kernel.advance_position(from, tau, held);
         match (solved, hold) {
@@ -218,7 +223,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Stage 1 by rounds: fly with the impulses so far, then find those that the gaps at the end ask for, with the
-    /// contacts' matrix of the start. In a crowd Newton's method takes over as soon as it converges from such impulses.
+    /// contacts' matrix of the start.
     fn least_position(
         &mut self,
         (q, p, t): (&[f64], &[f64], f64),
@@ -235,7 +240,6 @@ impl<'a> Flow<'a> {
         self.r.resize(held.len(), 0.0);
         self.b.resize(held.len(), 0.0);
         self.lambda.resize(held.len(), 0.0);
-        let crowd = self.kernel.position.is_crowded(held);
         let mut kicked = std::mem::take(&mut self.p);
         let mut outcome = Ok(());
         let (mut change, mut scale) = (f64::INFINITY, 0.0_f64);
@@ -271,13 +275,6 @@ impl<'a> Flow<'a> {
             self.metric_times_v();
             change = tau.abs() * norm_inf(&self.v);
             scale = scale.max(change).max(f64::MIN_POSITIVE);
-            if crowd {
-                self.kernel.position.load(held, &self.r);
-                if self.newton((q, p, t), tau, held)? {
-                    self.p = kicked;
-                    return Ok(());
-                }
-            }
             let enough = if round < FULL_ACCURACY { 1e-15 } else { 1e-12 };
             if change <= enough * scale {
                 break;
@@ -301,25 +298,6 @@ impl<'a> Flow<'a> {
         }
         self.p = kicked;
         outcome
-    }
-
-    /// Stage 1 by Newton's method from the impulses that the position update has; whether it converged.
-    fn newton(
-        &mut self,
-        from: (&[f64], &[f64], f64),
-        tau: f64,
-        held: &[usize],
-    ) -> Result<bool, StepError> {
-        self.kernel.position.begin = Begin::Guess;
-        match self.kernel.advance_position(from, tau, held) {
-            Ok(iterations) => self.iterations += iterations,
-            Err(StepError::NotConverged { .. } | StepError::Singular { .. }) => return Ok(false),
-            Err(error) => return Err(error),
-        }
-        for &i in held {
-            self.impulse[i] += self.kernel.position.lambda[i];
-        }
-        self.kernel.advance_momentum(from, tau, &[]).map(|()| true)
     }
 
     /// Subtracts from `b` what the impulses `r` do: $b \leftarrow b - A r$.

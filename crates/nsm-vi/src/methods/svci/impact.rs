@@ -134,6 +134,9 @@ impl Impact {
         if flow.rubs(touching) {
             return self.rub(flow, at, touching, e, thresholds);
         }
+        if flow.is_crowd(touching) && touching.iter().all(|&i| e[i] == 0.0) {
+            return self.stop(flow, at, touching, thresholds);
+        }
         self.placed.clear();
         self.placed.extend(touching.iter().filter(|i| !held.contains(i)));
         let bounces = self.placed.iter().all(|&i| e[i] > 0.0);
@@ -166,6 +169,42 @@ impl Impact {
                 culprit: name(system, self.placed.first()),
             }
         })
+    }
+
+    /// The impact of a crowd in which nothing bounces: one projection in $M^{-1}$.
+    fn stop(
+        &mut self,
+        flow: &mut Flow<'_>,
+        at: &Point,
+        touching: &[usize],
+        thresholds: &Thresholds,
+    ) -> Result<usize, StepError> {
+        let rows = flow.system.inequalities();
+        flow.mass.at(&at.q, at.t)?;
+        self.p.copy_from_slice(&at.p);
+        self.impulse.fill(0.0);
+        self.work.fill(0.0);
+        let sets = (touching, false);
+        let impulses = flow.crowd_impact(sets, at.t, &at.gradient, thresholds, &mut self.p)?;
+        for (&i, impulse) in touching.iter().zip(impulses) {
+            self.impulse[i] = *impulse;
+        }
+        flow.mass.last().solve(&self.p, &mut self.v);
+        let noise = flow.noise();
+        let mut worst = (0.0, None);
+        for i in touching {
+            let rate = rows.row_dot(*i, &at.gradient, &self.v);
+            self.work[*i] = 0.5 * self.impulse[*i] * (at.rate[*i] + rate);
+            let sinks = -rate - thresholds.rate[*i].max(noise);
+            if sinks > worst.0 {
+                worst = (sinks, Some(i));
+            }
+        }
+        if worst.1.is_some() {
+            let contact = name(flow.system, worst.1);
+            return Err(StepError::Impact { t: at.t, rounds: 1, residual: worst.0, contact });
+        }
+        Ok(1)
     }
 
     /// The same with friction, in $M^{-1}$.

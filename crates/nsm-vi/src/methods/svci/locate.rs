@@ -124,7 +124,7 @@ impl SvciStepper<'_> {
             let Some(after) = self.crossing(contact, limit, beyond, hold)? else {
                 return Ok(Closing { contact, after: 0.0, forced: true });
             };
-            self.flow.advance(&self.here, after, &self.held, hold, &self.thresholds)?;
+            self.travel(after, hold)?;
             let x = &self.flow.kernel.position.x;
             self.flow.kernel.gaps.values(x, self.here.t + after, &mut self.trial);
             let mut earlier = None;
@@ -187,8 +187,18 @@ impl SvciStepper<'_> {
         }
     }
 
+    /// Takes the flow on by `tau`, unless it is there.
+    pub(super) fn travel(&mut self, tau: f64, hold: Hold) -> Result<(), StepError> {
+        if self.flown != Some((tau, hold)) {
+            self.flown = None;
+            self.flow.advance(&self.here, tau, &self.held, hold, &self.thresholds)?;
+            self.flown = Some((tau, hold));
+        }
+        Ok(())
+    }
+
     fn gap_after(&mut self, contact: usize, tau: f64, hold: Hold) -> Result<f64, StepError> {
-        self.flow.advance(&self.here, tau, &self.held, hold, &self.thresholds)?;
+        self.travel(tau, hold)?;
         let x = &self.flow.kernel.position.x;
         let gap = self.flow.kernel.gaps.value(contact, x, self.here.t + tau);
         if gap.is_finite() {

@@ -10,12 +10,16 @@
 //! gaps do not change are exact; energy keeps the band of the base scheme between events, and no event raises it beyond what the metric of
 //! the numerical Hamiltonian moves. A body at rest stays at rest to rounding.
 //!
+//! Piles in which nothing bounces close many contacts in one step. As long as the flights of a step are cheap their instants are located; then contacts with
+//! $e = 0$ that close are captured as well, which is of first order in time and the same at rest. Many contacts are held together, sparsely and warm ([`crowd`]).
+//!
 //! A mass that depends on the configuration is a matter of the base map, the discrete Euler–Lagrange equations of $L(q, v)$, and of the metric
 //! $M(q)^{-1}$ of impacts ([`PlacedMass`](nsm_model::PlacedMass)); all else is as it is.
 //!
 //! With `composed` off (the [`Hybrid`](crate::Hybrid) method with losses) fractions are plain steps and impacts use $M^{-1}$.
 
-mod account;
+mod booking;
+mod crowd;
 mod dry;
 mod flow;
 mod fraction;
@@ -42,6 +46,9 @@ pub(crate) use thresholds::Thresholds;
 
 /// Instants at which one lossy contact may be hit in one step; then it comes to rest.
 const HITS: usize = 4;
+
+/// Contacts that are held in the flights of one step, all flights added up, after which contacts that do not bounce are captured instead of located.
+const FLIGHTS: usize = 512;
 
 /// Halvings of a flight that has no solution.
 const HALVINGS: usize = 10;
@@ -151,6 +158,8 @@ impl Svci {
             captured: Vec::with_capacity(m),
             held: Vec::with_capacity(m),
             holds: vec![false; m],
+            flown: None,
+            loose: false,
             next: Vec::with_capacity(m),
             hits: vec![0; m],
             touching: Vec::with_capacity(m),
@@ -190,6 +199,10 @@ pub struct SvciStepper<'a> {
     captured: Vec<usize>,
     held: Vec<usize>,
     holds: Vec<bool>,
+    /// How far the flow has gone from `here`, if that is known.
+    flown: Option<(f64, Hold)>,
+    /// Whether contacts are held on one side alone for the rest of the step.
+    loose: bool,
     /// Contacts that are active at `there`.
     next: Vec<usize>,
     hits: Vec<usize>,
@@ -269,6 +282,8 @@ impl SvciStepper<'_> {
         self.done.fill(ContactImpulse::default());
         self.staged.clear();
         self.flow.iterations = 0;
+        self.flow.flights = 0;
+        self.loose = false;
         Ok(())
     }
 
@@ -281,7 +296,11 @@ impl SvciStepper<'_> {
                 locate::Closing { contact, after: 0.0, forced: false }
             } else {
                 let (piece, hold) = self.fly_or_part(rest)?;
-                match self.next_closing_or_capture(piece, hold)? {
+                let ending = match self.next_closing_or_capture(piece, hold) {
+                    Err(error) if error.is_unsolved() && self.loosen(hold) => continue,
+                    ending => ending?,
+                };
+                match ending {
                     Ending::Captured => continue,
                     Ending::Free if piece < rest => {
                         self.accept(self.here.t + piece);
@@ -295,7 +314,10 @@ impl SvciStepper<'_> {
                         return Ok(());
                     }
                     Ending::Closing(closing) => {
-                        self.move_on(closing.after, hold)?;
+                        match self.move_on(closing.after, hold) {
+                            Err(error) if error.is_unsolved() && self.loosen(hold) => continue,
+                            moved => moved?,
+                        }
                         rest -= closing.after;
                         closing
                     }
@@ -321,6 +343,7 @@ impl SvciStepper<'_> {
     }
 
     fn gather_held(&mut self) {
+        self.flown = None;
         self.held.clear();
         self.held.extend_from_slice(&self.smooth);
         self.held.extend(self.captured.iter().filter(|i| !self.smooth.contains(i)));
@@ -337,6 +360,7 @@ impl SvciStepper<'_> {
 
     /// Flies to the end of the step, into `there`; how contacts are held on the way.
     fn fly(&mut self, rest: f64) -> Result<Hold, StepError> {
+        self.flown = None;
         let whole = rest == self.h;
         let mut hold = Hold::TwoSided;
         if !self.held.is_empty() || whole || self.flow.is_dry() {
@@ -346,8 +370,15 @@ impl SvciStepper<'_> {
                 hold = Hold::OneSided;
             }
         }
+        if self.loose {
+            hold = Hold::OneSided;
+        }
         if !whole && hold == Hold::TwoSided {
-            self.flow.advance(&self.here, rest, &self.held, hold, &self.thresholds)?;
+            let flown = self.flow.advance(&self.here, rest, &self.held, hold, &self.thresholds);
+            match flown {
+                Err(error) if error.is_unsolved() && self.loosen(hold) => return self.fly(rest),
+                flown => flown?,
+            }
         }
         self.next.clear();
         self.next.extend_from_slice(&self.flow.active);
@@ -357,17 +388,32 @@ impl SvciStepper<'_> {
         Ok(hold)
     }
 
+    /// Contacts that stay closed by themselves over a step, but cannot be kept closed over any part of it, because they are redundant and move, are held on
+    /// one side for the rest of the step; whether that is new.
+    fn loosen(&mut self, hold: Hold) -> bool {
+        hold == Hold::TwoSided && !std::mem::replace(&mut self.loose, true)
+    }
+
     /// What ends the flight to `there`.
     fn next_closing_or_capture(&mut self, rest: f64, hold: Hold) -> Result<Ending, StepError> {
         if self.capture(rest) {
             return Ok(Ending::Captured);
         }
-        Ok(self.next_closing(rest, hold)?.map_or(Ending::Free, Ending::Closing))
+        let closing = self.next_closing(rest, hold)?;
+        if let Some(pressed) = closing.filter(|closing| closing.forced)
+            && self.here.rate[pressed.contact] > 0.0
+        {
+            // It opens so slowly that it never leaves its surface: there is nothing to strike, and its bounce is over.
+            self.captured.push(pressed.contact);
+            return Ok(Ending::Captured);
+        }
+        Ok(closing.map_or(Ending::Free, Ending::Closing))
     }
 
     /// Captures contacts that would meet their surface so slowly that they would land; whether there are any.
     fn capture(&mut self, rest: f64) -> bool {
         let before = self.captured.len();
+        let crowded = self.flow.flights > FLIGHTS;
         for i in 0..self.e.len() {
             let lossy = self.e[i] < 1.0 && !self.holds[i];
             if !lossy || self.there.gap[i] >= -self.thresholds.below[i] {
@@ -376,7 +422,8 @@ impl SvciStepper<'_> {
             let (gap, rate) = (self.here.gap[i], self.here.rate[i]);
             let push = (rate - self.there.rate[i]) / rest;
             let hit = (rate.min(0.0).powi(2) + 2.0 * push * gap.max(0.0)).max(0.0).sqrt();
-            if hit <= self.kappa[i] * self.h * push || self.hits[i] >= HITS {
+            let slow = hit <= self.kappa[i] * self.h * push;
+            if slow || self.hits[i] >= HITS || (self.e[i] == 0.0 && crowded) {
                 self.captured.push(i);
             }
         }
@@ -388,7 +435,7 @@ impl SvciStepper<'_> {
         if after <= 0.0 {
             return Ok(());
         }
-        self.flow.advance(&self.here, after, &self.held, hold, &self.thresholds)?;
+        self.travel(after, hold)?;
         let t = self.here.t + after;
         self.flow.end_at(&mut self.there, t)?;
         self.take_impulses();

@@ -46,8 +46,13 @@ impl SvciStepper<'_> {
             }
         };
         // Those that rest do so exactly.
-        let kernel = &mut self.flow.kernel;
-        kernel.project((&self.here.q, t), &self.resting, &mut self.impact.p)?;
+        if self.flow.is_crowd(&self.resting) {
+            let (rest, g) = ((&self.resting[..], true), &self.here.gradient);
+            self.flow.crowd_impact(rest, t, g, &self.thresholds, &mut self.impact.p)?;
+        } else {
+            let kernel = &mut self.flow.kernel;
+            kernel.project((&self.here.q, t), &self.resting, &mut self.impact.p)?;
+        }
         let before = system.kinetic_energy(&self.here.q, &self.here.v);
         self.here.push(&mut self.flow.mass, &self.impact.p)?;
         let change = if system.equalities().is_rheonomic() {
