@@ -291,15 +291,22 @@ impl SvciStepper<'_> {
     fn cross(&mut self, start: f64, report: &mut StepReport) -> Result<(), StepError> {
         let most = 200 + 20 * self.e.len();
         let mut rest = self.h;
+        // Flights go no further than this where the instant of an event on the way could not be found.
+        let (mut reach, mut halvings) = (rest, 0);
         for event in 0.. {
             let closing = if let Some(contact) = self.touching_now() {
                 locate::Closing { contact, after: 0.0, forced: false }
             } else {
-                let (piece, hold) = self.fly_or_part(rest)?;
-                let ending = match self.next_closing_or_capture(piece, hold) {
+                let (piece, hold) = self.fly_or_part(rest.min(reach))?;
+                let ending = match self.end_flight(piece, hold) {
                     Err(error) if error.is_unsolved() && self.loosen(hold) => continue,
+                    Err(error) if error.is_unsolved() && halvings < HALVINGS => {
+                        (reach, halvings) = (0.5 * piece, halvings + 1);
+                        continue;
+                    }
                     ending => ending?,
                 };
+                reach = rest;
                 match ending {
                     Ending::Captured => continue,
                     Ending::Free if piece < rest => {
@@ -314,10 +321,6 @@ impl SvciStepper<'_> {
                         return Ok(());
                     }
                     Ending::Closing(closing) => {
-                        match self.move_on(closing.after, hold) {
-                            Err(error) if error.is_unsolved() && self.loosen(hold) => continue,
-                            moved => moved?,
-                        }
                         rest -= closing.after;
                         closing
                     }
@@ -392,6 +395,15 @@ impl SvciStepper<'_> {
     /// one side for the rest of the step; whether that is new.
     fn loosen(&mut self, hold: Hold) -> bool {
         hold == Hold::TwoSided && !std::mem::replace(&mut self.loose, true)
+    }
+
+    /// What ends the flight to `there`; where it is a contact that closes, goes to its instant.
+    fn end_flight(&mut self, piece: f64, hold: Hold) -> Result<Ending, StepError> {
+        let ending = self.next_closing_or_capture(piece, hold)?;
+        if let Ending::Closing(closing) = &ending {
+            self.move_on(closing.after, hold)?;
+        }
+        Ok(ending)
     }
 
     /// What ends the flight to `there`.
