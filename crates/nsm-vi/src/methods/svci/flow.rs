@@ -13,6 +13,7 @@ use nsm_model::{PlacedMass, StepError, System, SystemError};
 use nsm_reflect::LeastImpulses;
 use nsm_solvers::small::norm_inf;
 
+use super::HALVINGS;
 use super::crowd::Crowd;
 use super::fraction::outer_share;
 use super::friction::Friction;
@@ -220,6 +221,30 @@ impl<'a> Flow<'a> {
             (Err(error), _) => return Err(error),
         }
         self.least_momentum(end, held, thresholds)
+    }
+
+    /// The base map with contacts held on one side over `tau`, or, where that has no solution, over half of it, or a quarter; over how much.
+    pub(crate) fn base_or_part(
+        &mut self,
+        from: (&[f64], &[f64], f64),
+        tau: f64,
+        held: &[usize],
+        thresholds: &Thresholds,
+    ) -> Result<f64, StepError> {
+        let mut outcome = self.base(from, tau, held, Hold::OneSided, thresholds);
+        let mut piece = tau;
+        for _ in 0..HALVINGS {
+            match outcome {
+                Err(error) if error.is_unsolved() => {
+                    piece *= 0.5;
+                    // The first failure says most.
+                    outcome =
+                        self.base(from, piece, held, Hold::OneSided, thresholds).map_err(|_| error);
+                }
+                _ => break,
+            }
+        }
+        outcome.map(|()| piece)
     }
 
     /// Stage 1 by rounds: fly with the impulses so far, then find those that the gaps at the end ask for, with the

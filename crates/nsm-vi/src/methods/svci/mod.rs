@@ -27,6 +27,7 @@ mod friction;
 mod impact;
 mod locate;
 mod point;
+mod relaxation;
 mod strike;
 mod thresholds;
 

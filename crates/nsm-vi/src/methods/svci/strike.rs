@@ -4,7 +4,6 @@ use nsm_model::{ContactImpulse, StepError, StepReport};
 
 use super::locate::Closing;
 use super::{HITS, SvciStepper};
-use crate::shared::position::Hold;
 
 impl SvciStepper<'_> {
     /// The impact of all contacts that touch, with landings, at `here`.
@@ -120,10 +119,13 @@ impl SvciStepper<'_> {
             }
             let from = (&self.here.q[..], &self.impact.p[..], self.here.t);
             let tau = 2.0 * kappa * self.h;
-            self.flow.base(from, tau, &self.resting, Hold::OneSided, &self.thresholds)?;
+            let flown = self.flow.base_or_part(from, tau, &self.resting, &self.thresholds)?;
+            let x = &self.flow.kernel.position.x;
             for &i in &self.touching {
-                let x = &self.flow.kernel.position.x;
-                if due(i) && self.flow.kernel.gaps.value(i, x, self.here.t + tau) <= 0.0 {
+                // The gap after `tau`, by the parabola where the flight was shorter.
+                let (share, rate) = (tau / flown, self.there.rate[i]);
+                let gap = self.flow.kernel.gaps.value(i, x, self.here.t + flown);
+                if due(i) && rate * tau * (1.0 - share) + gap * share * share <= 0.0 {
                     self.landings.push(i);
                 }
             }
