@@ -1,5 +1,7 @@
 //! Chains that fall on a floor and come to lie flat: corners of two links at the hinge between them share their load in a way that is almost not determined.
 
+use std::fmt::Write;
+
 use nsm_formula::Figure;
 use nsm_problem::{Problem, Watch};
 
@@ -9,13 +11,15 @@ fn chain(links: usize, (e, mu): (f64, f64), (step, end): (f64, f64), rates: &[f6
         "title = \"A chain falls\"\ngravity = [0, 0, -9.81]\nrestitution = {e}\nfriction = {mu}\n"
     );
     for i in 0..links {
-        text += &format!(
+        let _ = write!(
+            text,
             "[[body]]\nname = \"b{i}\"\nmass = 1\nshape = {{ box = [0.5, 0.1, 0.1] }}\nposition = [{}, 0, 0.5]\n",
             0.5 * i as f64
         );
     }
     for i in 1..links {
-        text += &format!(
+        let _ = write!(
+            text,
             "[[joint]]\nname = \"j{i}\"\ntype = \"revolute\"\nbodies = [\"b{}\", \"b{i}\"]\nat = [{}, 0, 0.5]\naxis = [0, 1, 0]\nrate = {}\n",
             i - 1,
             0.5 * i as f64 - 0.25,
