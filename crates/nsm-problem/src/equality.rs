@@ -1,8 +1,8 @@
-//! `equality = { NAME = "…" }` and `nonholonomic = { NAME = "…" }` of a mechanism: a user's own constraints on its parts.
+//! `equality = { NAME = "…" }`, `inequality = { NAME = "…" }` and `nonholonomic = { NAME = "…" }` of a mechanism: a user's own constraints on its parts.
 //!
 //! A part has `.x`, `.y`, `.z`, the place of its centre; `.R[i][j]`, its rotation: component `i` of its direction `j`, both counted from zero;
 //! `.point(a, b, c).x`, a point of it by its own axes. In rows on velocities there are `.vx` and `.point(a, b, c).vx`, and the angular
-//! velocity `.wx` about the axes of the world, $\omega = \tfrac12\sum_i d_i\times\dot d_i$. Equalities know freedoms of joints by name.
+//! velocity `.wx` about the axes of the world, $\omega = \tfrac12\sum_i d_i\times\dot d_i$. Equalities and gaps know freedoms of joints by name.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use super::multibody::refused;
 use super::reader::{Entry, Reader};
 use super::{Place, ProblemError};
 
-/// Reads the equalities and the rows on velocities of a mechanism.
+/// Reads the equalities and the rows on velocities of a mechanism, of a table; those of `[system]` have their gaps, which may rub, read with its terms.
 pub(crate) fn read_equalities(
-    reader: &Reader<'_>,
+    (reader, of_system): (&Reader<'_>, bool),
     parameters: &Parameters,
     freedoms: &[Freedom],
     beams: &BeamNodes,
@@ -29,8 +29,14 @@ pub(crate) fn read_equalities(
     let names: Vec<String> = mechanism.coordinate_names().iter().map(|name| word(name)).collect();
     for (name, entry, place) in reader.entries("equality")? {
         let text = formula(entry, beams, &place)?;
-        let row = equality(&text, &names, parameters, freedoms, mechanism, &place)?;
+        let row = field(&text, &names, parameters, freedoms, mechanism, &place)?;
         mechanism.add_equality(&name, row).map_err(|e| refused(&place, &e))?;
+    }
+    let gaps = if of_system { Vec::new() } else { reader.entries("inequality")? };
+    for (name, entry, place) in gaps {
+        let text = formula(entry, beams, &place)?;
+        let row = field(&text, &names, parameters, freedoms, mechanism, &place)?;
+        mechanism.add_inequality(&name, row).map_err(|e| refused(&place, &e))?;
     }
     for (name, entry, place) in reader.entries("nonholonomic")? {
         let text = formula(entry, beams, &place)?;
@@ -44,11 +50,12 @@ pub(crate) fn read_equalities(
 fn formula(entry: Entry<'_>, beams: &BeamNodes, place: &Place) -> Result<String, ProblemError> {
     match entry {
         Entry::Text(text) => plain(&beams.by_number(text), place),
-        Entry::Number(_) => Err(place.error("expected a formula in quotes that is to be zero")),
+        Entry::Number(_) => Err(place.error("expected a formula in quotes")),
     }
 }
 
-fn equality(
+/// A formula of coordinates and of freedoms of joints.
+fn field(
     text: &str,
     coordinates: &[String],
     parameters: &Parameters,

@@ -22,7 +22,7 @@ use super::{Contacts, Place, ProblemError, Subject};
 use nsm_formula::nearest;
 
 /// Tables that make rigid bodies a mechanism.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
     "joint",
     "beam",
     "point_mass",
@@ -31,6 +31,7 @@ const PARTS: [&str; 9] = [
     "bushing",
     "attraction",
     "equality",
+    "inequality",
     "nonholonomic",
 ];
 
@@ -75,7 +76,8 @@ pub(crate) fn read_mechanism(
     mechanism = mechanism.starting_at(begin);
     let (rated, freedoms) = read_joints(reader, &parameters, &mut mechanism, &mut own)?;
     let beams = BeamNodes::of(&mechanism);
-    for table in [Some(reader), beside.as_ref()].into_iter().flatten() {
+    let tables = [Some((reader, false)), beside.as_ref().map(|table| (table, true))];
+    for table in tables.into_iter().flatten() {
         read_equalities(table, &parameters, &freedoms, &beams, &mut mechanism)?;
     }
     for (i, table) in reader.tables("spring")?.iter().enumerate() {

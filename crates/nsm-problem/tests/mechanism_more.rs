@@ -400,3 +400,63 @@ fn friction_of_zero_is_none_in_any_joint() {
     let method = problem.bound(&problem.runs[0]);
     assert!(method.is_ok(), "{:?}", method.err());
 }
+
+/// Two shafts with play between them: gaps by freedoms of joints, with turns counted, against the closed form of what meets every time the play is crossed.
+#[test]
+fn backlash_between_two_shafts_is_a_gap_of_their_freedoms() {
+    const SHAFTS: &str = r#"
+        restitution = 0.8
+        track = ["drive", "load"]
+        inequality = { ahead = "drive - load + 0.05", behind = "load - drive + 0.05" }
+        [[body]]
+        name = "a"
+        mass = 1
+        inertia = [0.08, 0.08, 0.1]
+        position = [0, 0, 0]
+        [[body]]
+        name = "b"
+        mass = 1
+        inertia = [0.15, 0.15, 0.2]
+        position = [1, 0, 0]
+        [[joint]]
+        name = "drive"
+        type = "revolute"
+        bodies = ["ground", "a"]
+        at = [0, 0, 0]
+        axis = [0, 0, 1]
+        rate = 2
+        [[joint]]
+        name = "load"
+        type = "revolute"
+        bodies = ["ground", "b"]
+        at = [1, 0, 0]
+        axis = [0, 0, 1]
+        [[run]]
+        step = 0.001
+        end = 10
+    "#;
+    let result = run(SHAFTS);
+    assert_eq!(result.method, "svci");
+    let (a, b, e, play) = (0.1, 0.2, 0.8, 0.05);
+    let (mut t, mut relative, mut turned, mut hits) = (play / 2.0, 2.0_f64, 0.0, 0);
+    let common = a * 2.0 / (a + b);
+    while t < 10.0 {
+        hits += 1;
+        relative *= -e;
+        turned = relative.signum() * -play + relative * (10.0 - t);
+        t += 2.0 * play / relative.abs();
+    }
+    assert_eq!(number(&result, "events") as usize, hits);
+    // The centre of both turns at one rate; directors turn with an error of (h rate)^2/24.
+    let end = |name: &str| number(&result, &format!("invariants.{name}.end"));
+    assert!((a * end("drive") + b * end("load") - 10.0 * (a + b) * common).abs() < 1e-6);
+    assert!((end("drive") - end("load") - turned).abs() < 1e-5, "{} {turned}", end("drive"));
+    let energy = 0.5 * (a + b) * common * common
+        + 0.5 * a * b / (a + b) * (2.0 * e.powi(i32::try_from(hits).unwrap())).powi(2);
+    assert!((number(&result, "energy.end") - energy).abs() < 1e-6);
+    let refused = |piece: &str, by: &str| message(&SHAFTS.replacen(piece, by, 1));
+    let unknown = refused("\"drive - load + 0.05\"", "\"driver - load\"");
+    assert!(unknown.contains("driver"), "{unknown}");
+    let closed = refused("drive - load + 0.05", "drive - load - 0.05");
+    assert!(closed.contains("ahead"), "{closed}");
+}

@@ -156,6 +156,21 @@ impl Mechanism {
         Ok(())
     }
 
+    /// A gap by a field of the coordinates, which is not to become negative: backlash, a cable, a wall.
+    ///
+    /// # Errors
+    /// A coordinate out of range, a name that is taken.
+    pub fn add_inequality(
+        &mut self,
+        name: &str,
+        row: Arc<dyn Field>,
+    ) -> Result<(), MechanismError> {
+        crate::check_coordinates(name, row.coordinates(), self.dimension)?;
+        self.take_name(name)?;
+        self.limits.push(NamedField(name.to_owned(), row));
+        Ok(())
+    }
+
     /// Prescribes a freedom of a joint: $\varphi = u(t)$, $u$ a field of no coordinates. A motor drives what nothing else holds.
     ///
     /// # Errors
@@ -340,7 +355,7 @@ impl Mechanism {
         Ok(())
     }
 
-    /// The inequalities of the mechanism, with their names: limits of joints and ropes.
+    /// The inequalities of the mechanism, with their names: limits of joints, ropes and gaps by formula.
     pub fn limits(&self) -> impl Iterator<Item = (&str, Arc<dyn Field>)> {
         self.limits.iter().map(|NamedField(name, row)| (name.as_str(), Arc::clone(row)))
     }

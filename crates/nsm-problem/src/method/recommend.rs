@@ -52,7 +52,7 @@ pub fn recommend(subject: &Subject) -> Recommendation {
         {
             (
                 "nsga",
-                "there are contacts and coordinates without mass, such as those of beams, and it holds both",
+                "there are contacts and coordinates without mass, such as those of beams and flat bodies, and it holds both",
             )
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
@@ -63,6 +63,10 @@ pub fn recommend(subject: &Subject) -> Recommendation {
                 "there are contacts, and it holds impacts, losses and rest, with momenta exact",
             )
         }
+        Subject::Mechanism { system, .. } if system.equalities().is_rheonomic() => (
+            "vi",
+            "a motor or another constraint moves by itself, and it holds that, with momenta exact",
+        ),
         Subject::Mechanism { mechanism, .. } if mechanism.nodes().count() <= LONG_CHAIN => (
             "null-space-reparametrised",
             "it holds joints exactly, with the fewest unknowns, and keeps momenta and energy",
@@ -98,6 +102,8 @@ mod tests {
         let rolling = format!("nonholonomic = {{ along = \"a.vx - a.wy\" }}\n{body}{joint}")
             .replace("spherical", "planar")
             .replace("at = [0, 0, 0]\n", "at = [0, 0, 0]\naxis = [0, 0, 1]\n");
+        let motor = format!("{body}{joint}axis = [0, 0, 1]\nmotor = \"2*t\"\n")
+            .replace("spherical", "revolute");
         let beam = r#"
             [[beam]]
             name = "arm"
@@ -132,6 +138,7 @@ mod tests {
             (rolling.clone(), "vi"),
             (body.to_owned(), "lgvci"),
             (format!("{body}{joint}"), "null-space-reparametrised"),
+            (motor, "vi"),
         ] {
             let run = "[[run]]\nstep = 0.01\nend = 0.1\n";
             let problem = Problem::parse(&format!("{text}{run}")).unwrap_or_else(|e| panic!("{e}"));
