@@ -75,6 +75,12 @@ impl FrictionSolver {
         outcome
     }
 
+    /// The scale-free residual of impulses, as the methods measure it.
+    pub fn residual(&mut self, problem: &FrictionProblem, r: &[f64]) -> f64 {
+        self.work.start((0..3 * problem.len()).map(|k| r[k] / problem.scale[k / 3]));
+        self.work.measure(problem)
+    }
+
     pub(super) fn run(
         &mut self,
         problem: &FrictionProblem,

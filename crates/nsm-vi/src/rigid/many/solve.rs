@@ -8,6 +8,17 @@ use nsm_solvers::friction::{
 /// small part of the step, and the run warns of it.
 const AT_LAST: f64 = 1e-4;
 
+/// Whether a guess is an answer. Jammed contacts have several, and the next one would be another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Near {
+    /// An answer to all digits is wanted.
+    Any,
+    /// Where it is as good as what the quick methods may leave.
+    Enough,
+    /// Where it would not be refused.
+    Acceptable,
+}
+
 /// Solves friction problems of an island, with its storage.
 #[derive(Clone, Debug)]
 pub(super) struct Solve {
@@ -47,7 +58,7 @@ impl Solve {
         q: &[f64],
         friction: &[f64],
         r: &mut [f64],
-        (scale, rounding): (f64, f64),
+        (scale, rounding, near): (f64, f64, Near),
     ) -> Result<f64, FrictionError> {
         if let ([mu], &[n, s, t]) = (friction, q) {
             r.copy_from_slice(&solve_contact(self.w.own(0), &[n, s, t], *mu));
@@ -68,6 +79,17 @@ impl Solve {
             acceptable: if self.at_last { AT_LAST } else { self.options.acceptable } * part,
             ..self.options
         };
+        let near = match near {
+            Near::Any => 0.0,
+            Near::Enough => options.enough,
+            Near::Acceptable => options.acceptable,
+        };
+        if near > 0.0 {
+            let residual = self.solver.residual(&self.problem, r);
+            if residual <= near {
+                return Ok(residual * size);
+            }
+        }
         self.solver.solve(&self.problem, r, &options).map(|report| report.residual * size)
     }
 

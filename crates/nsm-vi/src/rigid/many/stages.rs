@@ -16,6 +16,7 @@ use super::super::BodyState;
 use super::island::{CROWDED, Job, Trouble, Workshop};
 use super::row::{Row, centre};
 use super::scene::Scene;
+use super::solve::Near;
 
 /// Rounds of the iteration with frozen features.
 const ROUNDS: usize = 60;
@@ -23,6 +24,8 @@ const ROUNDS: usize = 60;
 const SLOW: usize = 15;
 /// Rounds without a change half as large, after which there will be none.
 const IN_VAIN: usize = 16;
+/// Rounds for all digits; after them impulses are taken that obey the law at their own flight as well as an answer must.
+const FULL: usize = 6;
 /// Rounds in which the point where a pair pushes still moves.
 const CENTRED: usize = 4;
 /// How often features are looked for again, and how often those of a pair may be dropped.
@@ -154,7 +157,13 @@ impl Workshop {
             self.solve.w.add_product(&self.spread, &mut self.q);
             self.lambda.clear();
             self.lambda.extend_from_slice(&self.r);
-            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, rounding));
+            let near = match round {
+                0..FULL => Near::Any,
+                FULL..SLOW => Near::Enough,
+                _ => Near::Acceptable,
+            };
+            let known = (scale, rounding, near);
+            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
             self.rounding = rounding;
             let defect = solved.map_err(|error| Trouble::Friction { error })?;
             let size = size(&self.q);
@@ -348,7 +357,8 @@ impl Workshop {
         self.lambda.clear();
         self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
         let size = size(&self.q).max(scale);
-        let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, self.rounding));
+        let solved =
+            self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, self.rounding, Near::Any));
         let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
         self.residual = self.residual.max(residual);
         self.contact = self.contact.max(residual);
