@@ -15,6 +15,7 @@ pub(crate) mod legendre;
 pub(crate) mod loads;
 pub(crate) mod position;
 pub(crate) mod saddle;
+pub(crate) mod slip;
 pub(crate) mod tangent;
 pub(crate) mod tolerances;
 pub(crate) mod varying;

@@ -49,6 +49,9 @@ pub(super) struct Workshop {
     pub(super) spread: Vec<f64>,
     pub(super) change: Vec<f64>,
     pub(super) before: Vec<Vec3>,
+    /// Slip of rows in the middle of a flight, and by how much the law is turned after it.
+    pub(super) middle: Vec<[f64; 2]>,
+    pub(super) turned: Vec<[f64; 2]>,
     pub(super) kicked: Local,
     /// Features that are left out of the held ones: they have yet to strike.
     pub(super) excluded: Vec<(usize, u32, u64)>,

@@ -132,6 +132,17 @@ impl Row {
     /// no impulse can: slips that differ by it contradict each other where all points stick. It is taken at the one point where the pair
     /// pushes.
     pub(super) fn displacement(&self, start: &impl States, end: &impl States) -> [f64; 3] {
+        let d = self.moved(start, end, &self.centre);
+        self.frame.map(|axis| axis.dot(&d))
+    }
+
+    /// The same with both parts at the contact's own point, as a vector of space.
+    pub(super) fn chord(&self, start: &impl States, end: &impl States) -> Vec3 {
+        self.moved(start, end, &self.arms)
+    }
+
+    /// What two material points move apart, with the symmetric part of the turn taken at other points.
+    fn moved(&self, start: &impl States, end: &impl States, drawn: &[Vec3; 2]) -> Vec3 {
         let mut d = Vec3::zeros();
         for side in 0..2 {
             let Some(i) = self.bodies[side] else { continue };
@@ -139,11 +150,11 @@ impl Row {
             let turn = from.rot.tr_mul(&to.rot);
             let (skew, still) = (0.5 * (turn - turn.transpose()), 0.5 * (turn + turn.transpose()));
             let point = from.rot.tr_mul(&self.arms[side]);
-            let centre = from.rot.tr_mul(&self.centre[side]);
+            let centre = from.rot.tr_mul(&drawn[side]);
             let moved = to.x - from.x + from.rot * (skew * point + (still * centre - centre));
             if side == 1 { d += moved } else { d -= moved }
         }
-        self.frame.map(|axis| axis.dot(&d))
+        d
     }
 
     /// The impulse in the frame.

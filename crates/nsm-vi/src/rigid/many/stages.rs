@@ -7,7 +7,8 @@
 //! anew, and features that push although the pair is apart are dropped.
 //!
 //! **Second stage**, at $q_1$: Coulomb's law without rebound for the sum $R = r + r_2$ of both kicks, the first turned with the normal, so that a fast landing is one impact and
-//! not two parts of one. On a flat contact the step is then exact: rest stays rest, and a block slides as it should.
+//! not two parts of one. On a flat contact the step is then exact: rest stays rest, and a block slides as it should. Slip that turns within the flight has its friction
+//! against the slip in the middle ([`slip`]).
 
 use nsm_geom::Vec3;
 use nsm_model::ContactImpulse;
@@ -17,6 +18,7 @@ use super::island::{CROWDED, Job, Trouble, Workshop};
 use super::row::{Row, centre};
 use super::scene::Scene;
 use super::solve::Near;
+use crate::shared::slip;
 
 /// Rounds of the iteration with frozen features.
 const ROUNDS: usize = 60;
@@ -44,6 +46,11 @@ const STILL: f64 = 1e-6;
 const APART: f64 = 1e-9;
 const ENTERED: f64 = 1e-10;
 const MOVED: f64 = 1e-9;
+
+/// Slip above this share of the speed of its parties is slip.
+const SLIPS: f64 = 1e-9;
+/// How often the law is turned after slip that turns: once leaves a direction that is off at second order.
+const TURNS: usize = 2;
 
 /// What is remembered of a contact that was held: its first impulse over a whole step.
 #[derive(Clone, Copy, Debug)]
@@ -309,6 +316,7 @@ impl Workshop {
     ) -> Result<(), Trouble> {
         self.late.clear();
         self.before.clear();
+        self.middle.clear();
         let scale = self.speed(scene, job);
         let rows = std::mem::take(&mut self.rows);
         for row in &rows {
@@ -327,6 +335,8 @@ impl Workshop {
             moved.impulse = turned(&row.impulse, &row.frame[0], &moved.frame[0]);
             if pushes || moved.gap <= ENTERED * couple.size {
                 self.before.push(row.vector(&u));
+                let slip = row.chord(job.now, job.end) / tau;
+                self.middle.push([1, 2].map(|k| moved.frame[k].dot(&slip)));
                 self.rows.push(moved);
                 if pushes {
                     let contact = scene.contact(couple);
@@ -356,12 +366,19 @@ impl Workshop {
         self.solve.w.add_product(&self.spread, &mut self.q);
         self.lambda.clear();
         self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
-        let size = size(&self.q).max(scale);
-        let solved =
-            self.solve.all(&self.q, &self.mu, &mut self.lambda, (scale, self.rounding, Near::Any));
-        let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
-        self.residual = self.residual.max(residual);
-        self.contact = self.contact.max(residual);
+        self.turned.clear();
+        self.turned.resize(n, [0.0; 2]);
+        for round in 0..=TURNS {
+            let size = size(&self.q).max(scale);
+            let known = (scale, self.rounding, Near::Any);
+            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
+            let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
+            self.residual = self.residual.max(residual);
+            self.contact = self.contact.max(residual);
+            if !self.turn(scene, job, round) {
+                break;
+            }
+        }
         for (k, row) in self.rows.iter().enumerate() {
             let total = &self.lambda[3 * k..3 * k + 3];
             let rest = row.vector(total) - row.impulse;
@@ -380,12 +397,39 @@ impl Workshop {
                 normal: total[0],
                 tangential: [total[1], total[2]],
                 rubs: self.mu[k] > 0.0,
-                slips: self.mu[k] > 0.0 && slip > 1e-9 * (slip + job.scale(scene, row)),
+                slips: self.mu[k] > 0.0 && slip > SLIPS * (slip + job.scale(scene, row)),
                 work: row.vector(total).dot(&mean),
                 touch: row.touch(&job.couples[row.couple], &row.vector(total), job.end),
             });
         }
         Ok(())
+    }
+
+    /// Turns the law of rows that slip, after the impulses in `lambda`; whether any of them is turned further. `q` has their turn in it.
+    fn turn(&mut self, scene: &Scene<'_>, job: &Job<'_>, round: usize) -> bool {
+        if round == TURNS || self.mu.iter().all(|mu| *mu == 0.0) {
+            return false;
+        }
+        self.change.clear();
+        self.change.extend_from_slice(&self.q);
+        self.solve.w.add_product(&self.lambda, &mut self.change);
+        let mut changed = false;
+        for (k, row) in self.rows.iter().enumerate() {
+            let (middle, old) = (self.middle[k], self.turned[k]);
+            let end = [0, 1].map(|i| self.change[3 * k + 1 + i] - old[i]);
+            let slow = SLIPS * job.scale(scene, row);
+            let pushes = self.mu[k] > 0.0 && self.lambda[3 * k] > 0.0;
+            let new = if pushes { slip::turn(middle, end, slow) } else { None };
+            if slip::turns(middle, old, new) {
+                changed = true;
+                let new = new.unwrap_or_default();
+                self.turned[k] = new;
+                for i in 0..2 {
+                    self.q[3 * k + 1 + i] += new[i] - old[i];
+                }
+            }
+        }
+        changed
     }
 }
 
