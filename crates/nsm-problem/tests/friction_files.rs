@@ -219,3 +219,77 @@ fn a_box_that_lands_on_a_corner_is_of_second_order_where_it_sticks_and_where_its
         assert!((order - 2.0).abs() < 0.05, "friction {friction}: order {order}");
     }
 }
+
+/// Where a body ends, by the first run of a text.
+fn end(text: &str, body: &str) -> [f64; 3] {
+    let problem = Problem::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+    assert!(result.failure.is_none(), "{:?}", result.failure);
+    result.end.bodies.as_ref().unwrap()[body].position
+}
+
+#[test]
+fn what_sticks_to_a_slope_does_not_creep_by_any_method() {
+    for method in ["svci", "nsga", "moreau-jean"] {
+        let text = BLOCK
+            .replace("friction = 0.25", "friction = 0.5")
+            .replace("step = 0.01", &format!("step = 0.01\nmethod = \"{method}\""));
+        let problem = Problem::parse(&text).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        assert!(result.failure.is_none(), "{method}: {:?}", result.failure);
+        // It crept by 15 mm with `nsga`.
+        let x = result.end.coordinates.as_ref().unwrap().q[0];
+        assert!(x.abs() < 1e-14, "{method}: {x}");
+    }
+}
+
+/// A ladder of round ends against a wall, as rough as the floor. With reactions at the bounds of friction, $N$ at the floor and $\mu N$ at the wall, moments about the foot balance
+/// where $\mu\,[(l\sin a + r) + \mu\,(l\cos a + r)] = (1 + \mu^2)\,\tfrac l2\cos a$.
+#[test]
+fn a_ladder_stands_above_the_angle_of_statics_and_slides_below() {
+    let (mu, l, r) = (0.4_f64, 1.0, 0.02);
+    let moment = |a: f64| {
+        mu * (l * a.sin() + r + mu * (l * a.cos() + r)) - (1.0 + mu * mu) * 0.5 * l * a.cos()
+    };
+    let (mut low, mut high) = (0.5_f64, 1.2_f64);
+    while high - low > 1e-12 {
+        let a = 0.5 * (low + high);
+        if moment(a) < 0.0 { low = a } else { high = a }
+    }
+    let fall = |method: &str, a: f64| {
+        let (sin, cos) = a.sin_cos();
+        let z = 0.5 * l * sin + r;
+        let text = format!(
+            r#"
+            gravity = [0, 0, -9.81]
+            restitution = 0
+            friction = {mu}
+            [[plane]]
+            name = "floor"
+            normal = [0, 0, 1]
+            [[plane]]
+            name = "wall"
+            normal = [1, 0, 0]
+            [[body]]
+            name = "ladder"
+            mass = 2
+            inertia = [0.17, 0.17, 0.001]
+            shape = {{ capsule = [{l}, {r}] }}
+            position = [{}, 0, {z}]
+            rotation = [[{sin}, 0, {}], [0, 1, 0], [{cos}, 0, {sin}]]
+            [[run]]
+            method = "{method}"
+            step = 0.002
+            end = 0.5
+            "#,
+            0.5 * l * cos + r,
+            -cos
+        );
+        z - end(&text, "ladder")[2]
+    };
+    for (method, still) in [("lgvci", 1e-12), ("svci", 1e-12), ("nsga", 1e-4)] {
+        let (stands, slides) = (fall(method, low + 0.005), fall(method, low - 0.005));
+        assert!(stands.abs() < still, "{method}: {stands}");
+        assert!(slides > 1e-3, "{method}: {slides}");
+    }
+}

@@ -451,8 +451,8 @@ fn backlash_between_two_shafts_is_a_gap_of_their_freedoms() {
     let end = |name: &str| number(&result, &format!("invariants.{name}.end"));
     assert!((a * end("drive") + b * end("load") - 10.0 * (a + b) * common).abs() < 1e-6);
     assert!((end("drive") - end("load") - turned).abs() < 1e-5, "{} {turned}", end("drive"));
-    let energy = 0.5 * (a + b) * common * common
-        + 0.5 * a * b / (a + b) * (2.0 * e.powi(hits)).powi(2);
+    let energy =
+        0.5 * (a + b) * common * common + 0.5 * a * b / (a + b) * (2.0 * e.powi(hits)).powi(2);
     assert!((number(&result, "energy.end") - energy).abs() < 1e-6);
     let refused = |piece: &str, by: &str| message(&SHAFTS.replacen(piece, by, 1));
     let unknown = refused("\"drive - load + 0.05\"", "\"driver - load\"");

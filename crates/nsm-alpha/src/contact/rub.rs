@@ -228,6 +228,19 @@ impl Contacts<'_> {
         Ok(1)
     }
 
+    /// Adds $J_T^\top r_T$ of the contacts that take part.
+    pub(crate) fn drag(&self, out: &mut [f64]) {
+        let Some(rub) = &self.rubbing else { return };
+        for (j, &i) in self.active.iter().enumerate() {
+            for k in 0..2 {
+                let r = rub.r[3 * j + 1 + k];
+                let columns = rub.tangents.columns(i, k).iter();
+                let coefficients = &rub.coefficients[rub.tangents.span(i, k)];
+                columns.zip(coefficients).for_each(|(&c, a)| out[c] += a * r);
+            }
+        }
+    }
+
     /// What each contact with an impulse did, `sum` being the sum of the velocities before and after.
     pub(crate) fn booked<'b>(
         &'b self,

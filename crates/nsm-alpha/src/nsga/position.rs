@@ -36,7 +36,7 @@ impl NsgaStepper<'_> {
             penetrates |= gap < 0.0;
         }
         // Without correction there is no defect either: U = 0 solves (82).
-        if m == 0 && !penetrates {
+        if m == 0 && !penetrates && !self.work.drags {
             return Ok(0);
         }
         let (mut iterations, mut course) = (0, self.solver.newton.course(Matrices::Full));
@@ -72,7 +72,7 @@ impl NsgaStepper<'_> {
         }
     }
 
-    /// Leaves $\tilde M U + G_{\mathcal{E}}^\top \nu - h^2 f^p$ in `work.product`; returns its largest entry.
+    /// Leaves $\tilde M U + G_{\mathcal{E}}^\top \nu - h^2 f^p - \tfrac h2 J_T^\top r_T$ in `work.product`; returns its largest entry.
     fn balance(&mut self, h: f64, switched: bool, m: usize) -> f64 {
         let Self { solver, smooth, full, work, .. } = self;
         Self::defect(solver, smooth, work, false);
@@ -85,7 +85,7 @@ impl NsgaStepper<'_> {
         work.border(switched, m).add_transposed(full, 1.0, &work.nu[..m], &mut product);
         work.product = product;
         for i in 0..n {
-            work.product[i] -= h * h * work.force[i];
+            work.product[i] -= h * h * work.force[i] + 0.5 * h * work.drag[i];
         }
         norm_inf(&work.product)
     }

@@ -31,6 +31,7 @@ impl NsgaStepper<'_> {
         let switched = mode != self.mode;
         let w = 1.0 / self.solver.scale;
         self.work.v.copy_from_slice(&self.solver.end.v);
+        self.work.stop_dragging();
         self.work.lambda.fill(0.0);
         self.full.gradient(&self.work.q, t, &mut self.work.gradient);
         if switched {
@@ -218,6 +219,10 @@ impl NsgaStepper<'_> {
         let closed = contacts.impulses().count();
         let hit = contacts.impulses().any(|(i, _)| work.approach[i] < -REST * contacts.speed(i));
         let rubs = contacts.rubs();
+        if rubs && !hit {
+            contacts.drag(&mut work.drag);
+            work.drags = true;
+        }
         if hit && rubs {
             let booked = || contacts.booked(&work.jump);
             let change = booked().map(|c| c.work).sum();
