@@ -274,7 +274,8 @@ fn a_coordinate_without_mass_and_a_redundant_constraint_change_nothing() {
             assert!((b.v[2] - 2.0 * b.v[0]).abs() < 1e-14);
             let [rod, _, again] = two.multipliers().unwrap()[..] else { panic!() };
             assert!(
-                (rod - again).abs() < 1e-9 && (rod + again - one.multipliers().unwrap()[0]).abs() < 1e-8
+                (rod - again).abs() < 1e-9
+                    && (rod + again - one.multipliers().unwrap()[0]).abs() < 1e-8
             );
         }
     }

@@ -181,9 +181,7 @@ impl<'a> NullSpaceStepper<'a> {
         axpy(-1.0, &self.nodes.scratch, &mut self.nodes.r);
         self.nodes.recover(state);
         self.held.place(&self.nodes.x, t + h)?;
-        self.held
-            .project(&mut self.nodes.p)
-            .map_err(|error| self.held.failure(t + h, &error))?;
+        self.held.project(&mut self.nodes.p).map_err(|error| self.held.failure(t + h, &error))?;
         self.nodes.v.copy_from_slice(&self.held.velocity);
         Ok(())
     }
