@@ -5,7 +5,8 @@
 //! $$ \begin{pmatrix} K & G^\top(q_k) \cr G(q_{k+1}) & 0 \end{pmatrix} \begin{pmatrix} \delta \cr \mu \end{pmatrix}
 //!    = \begin{pmatrix} -h r \cr -g(q_{k+1}) \end{pmatrix} . $$
 //! That is how it is found, for whatever basis $P$: a basis of the motions of a chain is full, and the saddle point is not, so that
-//! its cost is linear in the links. $\mu$ is no unknown of the equations: nothing is kept of it from one iteration to the next.
+//! its cost is linear in the links. $\mu$ is no unknown of the equations. The force that it has supplied so far is taken off $h r$ before the
+//! next iteration, which changes nothing but the rounding.
 
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_solvers::LinearError;
@@ -37,6 +38,8 @@ pub struct NullSpaceStepper<'a> {
     b: Vec<f64>,
     step: Vec<f64>,
     mu: Vec<f64>,
+    /// The sum of all $\mu$ of a step.
+    supply: Vec<f64>,
 }
 
 impl std::fmt::Debug for NullSpaceStepper<'_> {
@@ -83,6 +86,7 @@ impl<'a> NullSpaceStepper<'a> {
             b: vec![0.0; rows.len()],
             step: vec![0.0; n],
             mu: vec![0.0; rows.len()],
+            supply: vec![0.0; rows.len()],
         })
     }
 
@@ -108,6 +112,7 @@ impl<'a> NullSpaceStepper<'a> {
         for ((x, q), v) in self.nodes.x.iter_mut().zip(q).zip(&self.nodes.v) {
             *x = q + self.nodes.h * v;
         }
+        self.supply.fill(0.0);
         let mut course = self.tolerances.chord();
         self.place(q, t)?;
         let mut scale = norm_inf(q).max(norm_inf(&self.nodes.x)).max(f64::MIN_POSITIVE);
@@ -159,6 +164,8 @@ impl<'a> NullSpaceStepper<'a> {
         for (a, r) in self.a.iter_mut().zip(&self.nodes.r) {
             *a = -self.nodes.h * r;
         }
+        let gradients = &self.held.gradients;
+        self.system.equalities().add_transposed(gradients, &self.supply, -1.0, &mut self.a);
         if self.chart.is_none() {
             let rows = self.system.equalities();
             rows.values(&self.nodes.x, t + self.nodes.h, &mut self.nodes.f);
@@ -166,6 +173,7 @@ impl<'a> NullSpaceStepper<'a> {
         }
         self.matrix.solve(&self.a, &self.b, &mut self.step, &mut self.mu)?;
         axpy(1.0, &self.step, &mut self.nodes.x);
+        axpy(1.0, &self.mu, &mut self.supply);
         Ok(norm_inf(&self.step))
     }
 
@@ -173,9 +181,12 @@ impl<'a> NullSpaceStepper<'a> {
     fn finish(&mut self, state: &State) -> Result<(), StepError> {
         let (h, t) = (self.nodes.h, state.t);
         // Newton leaves round-off in the tangent part of r, which the equations say is zero.
+        self.a.copy_from_slice(&self.nodes.r);
+        let gradients = &self.held.gradients;
+        self.system.equalities().add_transposed(gradients, &self.supply, 1.0 / h, &mut self.a);
         self.b.fill(0.0);
         self.held
-            .solve(&self.nodes.r, &self.b, &mut self.step, &mut self.mu)
+            .solve(&self.a, &self.b, &mut self.step, &mut self.mu)
             .map_err(|error| self.held.failure(t, &error))?;
         self.system.mass().multiply(&self.step, &mut self.nodes.scratch);
         axpy(-1.0, &self.nodes.scratch, &mut self.nodes.r);
