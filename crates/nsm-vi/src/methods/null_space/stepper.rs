@@ -152,7 +152,9 @@ impl<'a> NullSpaceStepper<'a> {
         inertial.copy_from_slice(&self.mass);
         self.nodes.lagrangian.stiffness(q, t, h, stiffness);
         // Times h: the matrix then does not depend on h as h goes to zero.
-        stiffness.iter_mut().for_each(|k| *k *= h);
+        for k in stiffness {
+            *k *= h;
+        }
         self.matrix.set_block(&self.values)?;
         self.system.equalities().gradients(&self.nodes.x, t + h, &mut self.end);
         let held = &self.held;
