@@ -26,7 +26,7 @@ pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Error> {
         "# Cost by size\n\n\
          Written by `cargo xtask scaling` on {}; what stands under *Notes* at the end is kept. What the systems are says \
          `crates/nsm-bench/src/scaling.rs`: elements that stay the same while their number grows, h = 1e-3. A step is the mean of \
-         forty, of which each is the best of several runs. Exponents are fitted in logarithms over all sizes of a column.\n",
+         forty, each the best of several runs, or all by the least processor time. Exponents are fitted in logarithms over all sizes of a column.\n",
         machine()
     );
     for (family, sizes) in Family::ALL {
