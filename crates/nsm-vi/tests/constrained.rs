@@ -186,6 +186,33 @@ fn all_variants_give_one_trajectory() {
 }
 
 #[test]
+fn long_chains_move_alike_with_multipliers_and_without() {
+    let (links, length) = (60, 0.1);
+    let mut system = System::new(Mass::diagonal(&vec![0.1; 2 * links]).unwrap());
+    let (mut q, mut at) = (Vec::new(), [0.0; 2]);
+    for link in 0..links {
+        let (x, y) = (2 * link, 2 * link + 1);
+        let rod = match link {
+            0 => Rod::to_pivot(&[x, y], &[0.0, 0.0], length),
+            _ => Rod::between(&[x - 2, y - 2], &[x, y], length),
+        };
+        system = system
+            .with_potential("weight", auto(Affine(vec![0.981], 0.0), &[y]))
+            .unwrap()
+            .with_equality("rod", rod.unwrap())
+            .unwrap();
+        let angle = 0.6 * (0.3 * link as f64).sin();
+        at = [at[0] + length * angle.cos(), at[1] + length * angle.sin()];
+        q.extend(at);
+    }
+    let start = State::new(&system, &q, &vec![0.0; 2 * links]).unwrap();
+    for quadrature in [Quadrature::Midpoint, Quadrature::Verlet] {
+        let distance = apart(&system, &start, 2e-3, 100, quadrature);
+        assert!(distance < 1e-11, "{quadrature:?}: {distance:e}");
+    }
+}
+
+#[test]
 fn legendre_transforms_agree_from_both_sides_of_a_node() {
     let system = double_pendulum();
     let h = 0.02;
