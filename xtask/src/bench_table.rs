@@ -3,7 +3,7 @@
 //! nothing itself.
 
 mod criterion;
-mod markdown;
+pub(crate) mod markdown;
 mod peers;
 
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path, args: &Args) -> Result<(), Error> {
 }
 
 /// The class of machine, so that a figure can be read elsewhere.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let plural = if cores == 1 { "" } else { "s" };
     let model = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| {

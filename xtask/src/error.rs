@@ -15,6 +15,13 @@ pub(crate) enum Error {
     Untidy(usize),
     #[error("no results for {package}: run `cargo bench -p {package}` first (looked in {})", home.display())]
     NoResults { package: String, home: PathBuf },
+    #[error("{method} on a {family} of {size}: {source}")]
+    Scaling {
+        method: &'static str,
+        family: &'static str,
+        size: usize,
+        source: nsm_bench::scaling::Error,
+    },
     #[error(transparent)]
     Command(#[from] nsm::cli::Error),
     #[error("`{name}` is neither a paper, nor an experiment, nor a problem file")]

@@ -6,6 +6,7 @@
 mod bench_table;
 mod error;
 mod reproduce;
+mod scaling;
 mod tidy;
 mod workspace;
 
@@ -33,6 +34,8 @@ enum Command {
     Tidy,
     /// Write the median times of a crate's benches beside the peers' figures
     BenchTable(bench_table::Args),
+    /// Measure how the cost of a step grows with chains and beams, and fit exponents
+    Scaling(scaling::Args),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args).map_err(Into::into),
         Command::Tidy => tidy::run(&workspace::root()),
         Command::BenchTable(args) => bench_table::run(&workspace::root(), &args),
+        Command::Scaling(args) => scaling::run(&workspace::root(), &args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@ pub mod dae_test_set;
 pub mod garcia_orden;
 pub mod kaufman_pai;
 pub mod leyendecker_marsden_ortiz;
+pub mod scaling;
 mod scenario;
 pub mod tran_leok;
 

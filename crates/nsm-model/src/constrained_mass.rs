@@ -132,6 +132,14 @@ impl ConstrainedMass {
         })
     }
 
+    /// Puts other values in place of a diagonal mass; they count from the next [`factorise`](Self::factorise) on.
+    ///
+    /// # Errors
+    /// Values that are not positive, or more or fewer than the mass has entries.
+    pub fn set_diagonal(&mut self, mass: &[f64]) -> Result<(), LinearError> {
+        self.kkt.set_block(mass)
+    }
+
     /// Factorises with gradient values, bundle after bundle.
     ///
     /// # Errors

@@ -141,7 +141,9 @@ pub struct Frozen {
     tolerance: f64,
     /// Relative size of steps that are rounding.
     noise: f64,
+    /// The last step, and the one before it.
     before: f64,
+    earlier: f64,
     observed: f64,
 }
 
@@ -150,10 +152,12 @@ impl Frozen {
     #[inline]
     pub fn new(tolerance: f64, rows: usize) -> Self {
         let noise = 4.0 * f64::EPSILON * (1.0 + rows as f64);
-        Self { tolerance, noise, before: f64::INFINITY, observed: 0.0 }
+        let none = f64::INFINITY;
+        Self { tolerance, noise, before: none, earlier: none, observed: 0.0 }
     }
 
-    /// A step of size `last` was taken; `scale` is the size of the unknowns. What is left is below `last` times the worst contraction seen.
+    /// A step of size `last` was taken; `scale` is the size of the unknowns. What is left is below `last` times the worst contraction seen. Where
+    /// unknowns of two kinds correct each other in turn, every other step contracts, and two are looked at together.
     #[inline]
     pub fn stepped(&mut self, last: f64, scale: f64) -> Contraction {
         if !last.is_finite() {
@@ -161,15 +165,45 @@ impl Frozen {
         }
         let larger = |a: f64, b: f64| if a > b { a } else { b };
         let small = self.tolerance * scale;
-        self.observed = larger(self.observed, last / self.before);
+        let mut rate = last / self.before;
+        if rate > 0.5 {
+            rate = (last / self.earlier).sqrt();
+        }
+        self.observed = larger(self.observed, rate);
         let stalled = last >= 0.5 * self.before && last <= self.noise * scale;
         if last * larger(self.observed, LUCK) <= LUCK * small || stalled {
             return Contraction::Ends;
         }
-        if last > 0.5 * self.before {
+        if rate > 0.5 {
             return Contraction::Fails;
         }
-        self.before = last;
+        (self.earlier, self.before) = (self.before, last);
         Contraction::GoesOn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contraction, Frozen};
+
+    fn outcome(steps: &[f64]) -> Contraction {
+        let mut course = Frozen::new(1e-15, 1);
+        let mut last = Contraction::GoesOn;
+        for step in steps {
+            assert_eq!(last, Contraction::GoesOn);
+            last = course.stepped(*step, 1.0);
+        }
+        last
+    }
+
+    #[test]
+    fn two_kinds_of_unknowns_may_contract_in_turn() {
+        // The first moves, the second loads: one ratio says nothing yet.
+        assert_eq!(outcome(&[2e-6, 3e-6]), Contraction::GoesOn);
+        assert_eq!(outcome(&[3e-6, 3e-7, 4e-10, 4e-10, 5e-13, 6e-13]), Contraction::GoesOn);
+        assert_eq!(outcome(&[1e-3, 9e-4, 8e-4]), Contraction::Fails);
+        assert_eq!(outcome(&[1e-3, 1e-4, 1e-3]), Contraction::Fails);
+        assert_eq!(outcome(&[1e-6, 1e-9, 1e-18]), Contraction::Ends);
+        assert_eq!(outcome(&[1e-6, f64::NAN]), Contraction::Fails);
     }
 }

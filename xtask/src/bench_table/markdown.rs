@@ -11,7 +11,7 @@ const DEFAULT_METHOD: &str = "default";
 const NOTES: &str = "## Notes";
 
 /// The hand-written end of a page, which the next one keeps.
-pub(super) fn notes(page: &str) -> Option<&str> {
+pub(crate) fn notes(page: &str) -> Option<&str> {
     page.find(&format!("\n{NOTES}\n")).map(|at| page[at + 1..].trim_end())
 }
 

@@ -60,6 +60,12 @@ impl<'a> Held<'a> {
         })
     }
 
+    /// Puts other values in place of a diagonal mass, where the matrix is not that of the mass alone.
+    pub(crate) fn weigh(&mut self, mass: &[f64]) -> Result<(), LinearError> {
+        self.at_time = f64::NAN;
+        self.mass.set_diagonal(mass)
+    }
+
     /// Evaluates and factorises at a configuration, unless it is there already.
     pub(crate) fn place(&mut self, q: &[f64], t: f64) -> Result<(), StepError> {
         if self.at_time == t && self.at == q {

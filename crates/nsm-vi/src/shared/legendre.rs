@@ -14,8 +14,8 @@ use nsm_model::{System, SystemError};
 use nsm_solvers::LinearError;
 
 use crate::Quadrature;
-use crate::methods::null_space::basis::NullBasis;
 use crate::shared::lagrangian::DiscreteLagrangian;
+use crate::shared::null_basis::NullBasis;
 
 /// One step of a trajectory: from where to where, when it begins and how long it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

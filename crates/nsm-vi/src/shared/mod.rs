@@ -13,6 +13,7 @@ pub(crate) mod kernel;
 pub(crate) mod lagrangian;
 pub(crate) mod legendre;
 pub(crate) mod loads;
+pub(crate) mod null_basis;
 pub(crate) mod position;
 pub(crate) mod saddle;
 pub(crate) mod slip;

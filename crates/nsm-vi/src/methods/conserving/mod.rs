@@ -18,6 +18,7 @@
 mod average;
 mod equations;
 mod frozen;
+mod loaded;
 mod solve;
 mod tangent;
 

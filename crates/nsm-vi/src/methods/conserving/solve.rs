@@ -11,6 +11,7 @@ use nsm_solvers::{LinearError, LinearSystem, Structure};
 
 use super::equations::{Equations, Start};
 use super::frozen::Frozen;
+use super::loaded::LoadedMass;
 use crate::Tolerances;
 use crate::shared::held::Held;
 use crate::shared::position::largest;
@@ -77,6 +78,8 @@ pub(super) struct Solver<'a> {
     pub(super) held: Option<Held<'a>>,
     /// Present where the mass is regular.
     frozen: Option<Frozen>,
+    /// Present where loads enter the frozen matrix.
+    loaded: Option<LoadedMass>,
     /// Whether the equalities are placed in the middle of the flight, as they are where none depends on others.
     middle: bool,
     pub(super) residual: f64,
@@ -139,6 +142,7 @@ impl<'a> Solver<'a> {
             r: vec![0.0; n],
             held: if m == 0 { None } else { Some(Held::new(system)?) },
             frozen: (m > 0 && system.mass().massless().is_empty()).then(|| Frozen::new(n, m)),
+            loaded: if m == 0 { None } else { LoadedMass::new(system) },
             middle: false,
             residual: 0.0,
             equations,
@@ -164,6 +168,11 @@ impl<'a> Solver<'a> {
         if let Some(held) = &mut self.held {
             // Which rows depend on others shows where they hold, not in the middle.
             let mut placed = false;
+            if let Some(loaded) = &mut self.loaded {
+                let rows = self.equations.system.equalities();
+                let given = loaded.give(rows, held, &self.multipliers);
+                given.map_err(|error| held.failure(start.t, &error))?;
+            }
             if self.middle {
                 for ((guess, q), x) in self.guess.iter_mut().zip(start.q).zip(&self.x) {
                     *guess = 0.5 * (q + x);

@@ -11,7 +11,6 @@
 //! Multipliers are recovered afterwards (\[LMO\] (38), (47)), $h\\,G^\top\lambda_k = D_2 L_d(q_{k-1}, q_k) + D_1 L_d(q_k, q_{k+1})$: the force of constraint $i$ at
 //! node $k$ is $-\lambda_{k,i}\nabla g_i(q_k)$.
 
-pub(crate) mod basis;
 mod chart;
 mod congruence;
 mod nodes;
@@ -27,7 +26,6 @@ use nsm_model::{System, SystemError};
 use crate::shared::tolerances::check_step;
 use crate::{Quadrature, Tolerances};
 use chart::NormalChart;
-use stepper::Chart;
 
 /// What the equations of a [`NullSpace`] step are solved for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,12 +67,12 @@ impl NullSpace {
     /// # Errors
     /// A step that is not positive, negative tolerances, variable mass or switching constraints.
     pub fn stepper<'a>(&self, system: &'a System) -> Result<NullSpaceStepper<'a>, SystemError> {
-        let chart = match self.unknowns {
-            Unknowns::Configuration => Chart::None,
-            Unknowns::Increment => Chart::Normal(NormalChart::new(system, self.tolerances)),
-        };
         self.check(system)?;
-        Ok(NullSpaceStepper::new(system, self, chart))
+        let chart = match self.unknowns {
+            Unknowns::Configuration => None,
+            Unknowns::Increment => Some(NormalChart::new(system, self.tolerances)?),
+        };
+        NullSpaceStepper::new(system, self, chart)
     }
 
     /// Binds the method to a system and a reparametrisation of its constraints.

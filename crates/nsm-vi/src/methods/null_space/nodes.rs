@@ -4,10 +4,12 @@
 //! of its constraints follow as in \[LMO\] (34)–(38), and $D_2 L_d = p_k + r - \tfrac h2 (s_0 + s_1)$ is the new momentum before it is
 //! projected.
 
-use nsm_model::{Clock, Events, State, StepError, System};
+use nsm_model::{Clock, Events, State, StepError, System, SystemError};
 use nsm_solvers::LinearError;
+use nsm_solvers::kkt::{Kkt, KktPattern};
 
 use super::NullSpace;
+use super::stepper::pattern;
 use crate::shared::lagrangian::DiscreteLagrangian;
 use crate::shared::position::largest;
 
@@ -33,6 +35,8 @@ pub(super) struct Nodes<'a> {
     /// $D_2 L_d$ of the last step before it was projected, and where that step ended.
     raw: Vec<f64>,
     left: (Vec<f64>, Vec<f64>),
+    /// Where the last step began.
+    origin: (Vec<f64>, f64),
     clock: Clock,
     pub(super) events: Events,
 }
@@ -53,7 +57,8 @@ impl<'a> Nodes<'a> {
             pull: zero.clone(),
             f: vec![0.0; system.equalities().len()],
             raw: zero.clone(),
-            left: (vec![f64::NAN; system.dimension()], zero),
+            left: (vec![f64::NAN; system.dimension()], zero.clone()),
+            origin: (zero, f64::NAN),
             clock: Clock::new(method.step),
             events: Events::default(),
         }
@@ -96,6 +101,26 @@ impl<'a> Nodes<'a> {
             *p = state.p[i] + self.r[i] - 0.5 * h * (left[i] + right[i]);
         }
         self.raw.copy_from_slice(&self.p);
+        self.origin.0.copy_from_slice(&state.q);
+        self.origin.1 = state.t;
+    }
+
+    /// Multipliers of the pull where the last step began, of least norm where constraints are redundant.
+    pub(super) fn multipliers(&self) -> Result<Vec<f64>, SystemError> {
+        let misfit = |error: LinearError| SystemError::DoesNotFit {
+            method: "the recovery of multipliers",
+            why: error.to_string(),
+        };
+        if self.origin.1.is_nan() {
+            return Err(misfit(LinearError::NotFactorised));
+        }
+        let mut rows =
+            independent_rows(self.system, &self.origin.0, self.origin.1).map_err(misfit)?;
+        let (zero, mut rest) =
+            (vec![0.0; self.system.equalities().len()], vec![0.0; self.pull.len()]);
+        let mut lambda = zero.clone();
+        rows.solve(&self.pull, &zero, &mut rest, &mut lambda).map_err(misfit)?;
+        Ok(lambda)
     }
 
     /// Hands the end of the step over.
@@ -127,6 +152,21 @@ impl<'a> Nodes<'a> {
         let culprit = self.system.names()[largest(&self.r).0].clone();
         StepError::NotConverged { t, what: "the null space step", iterations, residual, culprit }
     }
+}
+
+/// The rows of $G$ at a configuration with their rank, ready for $\min_\lambda |G^\top\lambda - f|$.
+pub(super) fn independent_rows(system: &System, q: &[f64], t: f64) -> Result<Kkt, LinearError> {
+    let rows = system.equalities();
+    let gradients = pattern(system);
+    let (unknowns, block) = (system.dimension(), &[][..]);
+    let pattern =
+        KktPattern { unknowns, rows: rows.len(), block, gradients: &gradients, symmetric: true };
+    let mut kkt = Kkt::new(&pattern)?;
+    kkt.set_block(&vec![1.0; unknowns])?;
+    let mut values = vec![0.0; rows.entries()];
+    rows.gradients(q, t, &mut values);
+    kkt.factorise(&values, &[], &[])?;
+    Ok(kkt)
 }
 
 /// A failed factorisation as an error of the step.

@@ -10,12 +10,11 @@
 use nsm_constraints::Reparametrisation;
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
 use nsm_solvers::LinearError;
-use nsm_solvers::kkt::{Kkt, KktPattern};
 use nsm_solvers::small::norm_inf;
 
 use super::NullSpace;
 use super::congruence::{Congruence, RowPattern};
-use super::nodes::{Nodes, failure};
+use super::nodes::{Nodes, failure, independent_rows};
 use crate::Tolerances;
 use crate::methods::conserving::check_position;
 use crate::shared::position::largest;
@@ -46,8 +45,6 @@ pub struct ReparametrisedStepper<'a> {
     u: Vec<f64>,
     zero: Vec<f64>,
     reduced: Vec<f64>,
-    /// Where the last step began.
-    origin: (Vec<f64>, f64),
 }
 
 impl std::fmt::Debug for ReparametrisedStepper<'_> {
@@ -104,7 +101,6 @@ impl<'a> ReparametrisedStepper<'a> {
             u: vec![0.0; freedoms],
             zero: vec![0.0; freedoms],
             reduced: vec![0.0; freedoms],
-            origin: (vec![0.0; n], f64::NAN),
         })
     }
 
@@ -114,20 +110,7 @@ impl<'a> ReparametrisedStepper<'a> {
     /// # Errors
     /// Before the first step, or where the gradients are not finite.
     pub fn multipliers(&self) -> Result<Vec<f64>, SystemError> {
-        let misfit = |error: LinearError| SystemError::DoesNotFit {
-            method: "the recovery of multipliers",
-            why: error.to_string(),
-        };
-        if self.origin.1.is_nan() {
-            return Err(misfit(LinearError::NotFactorised));
-        }
-        let mut rows =
-            independent_rows(self.system, &self.origin.0, self.origin.1).map_err(misfit)?;
-        let (zero, mut rest) =
-            (vec![0.0; self.system.equalities().len()], vec![0.0; self.nodes.pull.len()]);
-        let mut lambda = zero.clone();
-        rows.solve(&self.nodes.pull, &zero, &mut rest, &mut lambda).map_err(misfit)?;
-        Ok(lambda)
+        self.nodes.multipliers()
     }
 
     /// The momentum $p_k = \tfrac12(D_2 L_d(q_{k-1}, q_k) - D_1 L_d(q_k, q_{k+1}))$ at that node, which \[LMO\] (34), (35) define; at the
@@ -317,8 +300,6 @@ impl<'a> ReparametrisedStepper<'a> {
             *r -= m;
         }
         self.nodes.recover(state);
-        self.origin.0.copy_from_slice(&state.q);
-        self.origin.1 = t;
         let x = std::mem::take(&mut self.nodes.x);
         let entered = self.enter(&x, t + h);
         self.nodes.x = x;
@@ -330,22 +311,6 @@ impl<'a> ReparametrisedStepper<'a> {
         self.system.mass().multiply(&self.nodes.v, &mut self.nodes.p);
         Ok(())
     }
-}
-
-/// The rows of $G$ at a configuration with their rank, ready for $\min_\lambda |G^\top\lambda - f|$.
-fn independent_rows(system: &System, q: &[f64], t: f64) -> Result<Kkt, LinearError> {
-    let rows = system.equalities();
-    let gradients: Vec<(usize, usize)> =
-        (0..rows.len()).flat_map(|i| rows.columns(i).iter().map(move |&c| (i, c))).collect();
-    let (unknowns, block) = (system.dimension(), &[][..]);
-    let pattern =
-        KktPattern { unknowns, rows: rows.len(), block, gradients: &gradients, symmetric: true };
-    let mut kkt = Kkt::new(&pattern)?;
-    kkt.set_block(&vec![1.0; unknowns])?;
-    let mut values = vec![0.0; rows.entries()];
-    rows.gradients(q, t, &mut values);
-    kkt.factorise(&values, &[], &[])?;
-    Ok(kkt)
 }
 
 impl Stepper for ReparametrisedStepper<'_> {

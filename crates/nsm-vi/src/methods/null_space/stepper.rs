@@ -1,42 +1,45 @@
-//! A step of the null space method: the equations, Newton on them, and what is recovered afterwards.
+//! A step of the null space method in coordinates, and what is recovered afterwards.
+//!
+//! Newton's step $\delta$ for \[LMO\] (25) satisfies $P^\top(q_k)(K\delta + h r) = 0$ with $K = h\\,\partial r/\partial q_{k+1}$, which says
+//! that $K\delta + h r$ is a force of the constraints at $q_k$:
+//! $$ \begin{pmatrix} K & G^\top(q_k) \cr G(q_{k+1}) & 0 \end{pmatrix} \begin{pmatrix} \delta \cr \mu \end{pmatrix}
+//!    = \begin{pmatrix} -h r \cr -g(q_{k+1}) \end{pmatrix} . $$
+//! That is how it is found, for whatever basis $P$: a basis of the motions of a chain is full, and the saddle point is not, so that
+//! its cost is linear in the links. $\mu$ is no unknown of the equations. The force that it has supplied so far is taken off $h r$ before the
+//! next iteration, which changes nothing but the rounding.
 
-use nsm_model::{Events, State, StepError, StepReport, Stepper, System};
-use nsm_solvers::small::{axpy, dot, lu, norm_inf};
-use nsm_solvers::{LinearError, small};
+use nsm_model::{Events, State, StepError, StepReport, Stepper, System, SystemError};
+use nsm_solvers::LinearError;
+use nsm_solvers::kkt::{Kkt, KktPath, KktPattern};
+use nsm_solvers::small::{axpy, norm_inf};
 
 use super::NullSpace;
-use super::basis::NullBasis;
 use super::chart::NormalChart;
 use super::nodes::{Nodes, failure};
 use crate::Tolerances;
 use crate::methods::conserving::check_position;
-
-/// How the end of a step is parametrised.
-pub(super) enum Chart<'a> {
-    None,
-    Normal(NormalChart<'a>),
-}
+use crate::shared::held::Held;
 
 /// [`NullSpace`] bound to a system.
 pub struct NullSpaceStepper<'a> {
     system: &'a System,
     tolerances: Tolerances,
     nodes: Nodes<'a>,
-    mass: Vec<(usize, usize, f64)>,
-    pattern: Vec<(usize, usize)>,
-    stiffness: Vec<f64>,
-    basis: NullBasis<'a>,
-    chart: Chart<'a>,
-    /// Increments; kept as the guess of the next step.
-    u: Vec<f64>,
-    /// $\partial F_d/\partial u$ transposed, one freedom a row.
-    tangent: Vec<f64>,
-    rhs: Vec<f64>,
-    full: Vec<f64>,
-    matrix: Vec<f64>,
-    pivots: Vec<usize>,
+    held: Held<'a>,
+    /// Present where increments are the unknowns.
+    chart: Option<NormalChart<'a>>,
+    /// Entries of $M$, then of the stiffness, and the saddle point.
+    mass: Vec<f64>,
+    values: Vec<f64>,
+    matrix: Kkt,
+    /// $G$ at the trial.
     end: Vec<f64>,
-    multipliers: Vec<f64>,
+    a: Vec<f64>,
+    b: Vec<f64>,
+    step: Vec<f64>,
+    mu: Vec<f64>,
+    /// The sum of all $\mu$ of a step.
+    supply: Vec<f64>,
 }
 
 impl std::fmt::Debug for NullSpaceStepper<'_> {
@@ -46,33 +49,54 @@ impl std::fmt::Debug for NullSpaceStepper<'_> {
 }
 
 impl<'a> NullSpaceStepper<'a> {
-    pub(super) fn new(system: &'a System, method: &NullSpace, chart: Chart<'a>) -> Self {
+    pub(super) fn new(
+        system: &'a System,
+        method: &NullSpace,
+        chart: Option<NormalChart<'a>>,
+    ) -> Result<Self, SystemError> {
         let (n, rows) = (system.dimension(), system.equalities());
         let nodes = Nodes::new(system, method);
-        let pattern = nodes.lagrangian.loads.stiffness_pattern();
-        Self {
+        let entries = system.mass().entries();
+        let mut block: Vec<_> = entries.iter().map(|e| (e.0, e.1)).collect();
+        block.extend(nodes.lagrangian.loads.stiffness_pattern());
+        let gradients = pattern(system);
+        let pattern = KktPattern {
+            unknowns: n,
+            rows: rows.len(),
+            block: &block,
+            gradients: &gradients,
+            symmetric: false,
+        };
+        let matrix = if system.mass().massless().is_empty() {
+            Kkt::new(&pattern)
+        } else {
+            Kkt::with_path(&pattern, KktPath::Condensed)
+        };
+        Ok(Self {
             system,
             tolerances: method.tolerances,
-            stiffness: vec![0.0; pattern.len()],
-            pattern,
-            mass: system.mass().entries(),
             nodes,
-            basis: NullBasis::new(system),
+            held: Held::new(system)?,
             chart,
-            u: vec![0.0; n],
-            tangent: vec![0.0; n * n],
-            rhs: vec![0.0; n],
-            full: vec![0.0; n * n],
-            matrix: vec![0.0; n * n],
-            pivots: vec![0; n],
+            mass: entries.iter().map(|e| e.2).collect(),
+            values: vec![0.0; block.len()],
+            matrix: matrix.map_err(|error| misfit(&error))?,
             end: vec![0.0; rows.entries()],
-            multipliers: vec![0.0; rows.len()],
-        }
+            a: vec![0.0; n],
+            b: vec![0.0; rows.len()],
+            step: vec![0.0; n],
+            mu: vec![0.0; rows.len()],
+            supply: vec![0.0; rows.len()],
+        })
     }
 
-    /// Multipliers $\lambda_k$ at the node where the last step began (\[LMO\] (38), (47)).
-    pub fn multipliers(&self) -> &[f64] {
-        &self.multipliers
+    /// Multipliers $\lambda_k$ at the node where the last step began (\[LMO\] (38), (47)), of least norm where
+    /// constraints are redundant. They are worked out on demand: a step does not need them.
+    ///
+    /// # Errors
+    /// Before the first step, or where the gradients are not finite.
+    pub fn multipliers(&self) -> Result<Vec<f64>, SystemError> {
+        self.nodes.multipliers()
     }
 
     /// The momentum $p_k = \tfrac12(D_2 L_d(q_{k-1}, q_k) - D_1 L_d(q_k, q_{k+1}))$ at that node, which \[LMO\] (34), (35) define; at the
@@ -81,140 +105,98 @@ impl<'a> NullSpaceStepper<'a> {
         &self.nodes.momentum
     }
 
-    /// Forms $h\\,\partial r/\partial x$, dense.
-    fn derivative(&mut self, q: &[f64], t: f64) {
-        let (n, h) = (self.system.dimension(), self.nodes.h);
-        self.full.fill(0.0);
-        for &(i, j, value) in &self.mass {
-            self.full[i * n + j] += value;
-        }
-        self.nodes.lagrangian.stiffness(q, t, h, &mut self.stiffness);
-        for (&(i, j), value) in self.pattern.iter().zip(&self.stiffness) {
-            self.full[i * n + j] += h * value;
-        }
-    }
-
     /// Solves for the end of the step, in `x`; returns the iterations and Newton's last step.
     fn solve(&mut self, start: (&[f64], &[f64], f64)) -> Result<(usize, f64), StepError> {
         let (q, _, t) = start;
-        let fail = |error| failure(self.system, t, error);
-        self.basis.evaluate(q, t).map_err(fail)?;
-        let d = self.basis.freedoms();
-        self.guess(start, d)?;
-        let mut course = self.tolerances.full();
+        self.held.place(q, t)?;
+        for ((x, q), v) in self.nodes.x.iter_mut().zip(q).zip(&self.nodes.v) {
+            *x = q + self.nodes.h * v;
+        }
+        self.supply.fill(0.0);
+        let mut course = self.tolerances.chord();
+        self.place(q, t)?;
         let mut scale = norm_inf(q).max(norm_inf(&self.nodes.x)).max(f64::MIN_POSITIVE);
         for iteration in 1..=self.tolerances.iterations {
             self.nodes.evaluate(start);
-            self.derivative(q, t);
-            let size = match self.chart {
-                Chart::None => self.configuration_step(t),
-                Chart::Normal(_) => self.increment_step(t),
-            }
-            .map_err(|error| failure(self.system, t, error))?;
+            let made = if course.wants_matrix() { self.factorise(q, t) } else { Ok(()) };
+            let size = made
+                .and_then(|()| self.newton_step(t))
+                .map_err(|error| failure(self.system, t, error))?;
             course.stepped(size);
-            self.place(q, t)?;
-            scale = scale.max(norm_inf(&self.nodes.x));
             if !size.is_finite() {
                 return Err(self.nodes.diverged(t));
             }
+            self.place(q, t)?;
+            scale = scale.max(norm_inf(&self.nodes.x));
             if course.ends(scale) {
                 self.nodes.evaluate(start);
+                check_position(self.system, (&self.nodes.x, t + self.nodes.h), &mut self.nodes.f)?;
                 return Ok((iteration, size / scale));
             }
         }
         Err(self.nodes.unsolved(t, self.tolerances.iterations, course.last()))
     }
 
-    /// The predictor: straight on, or the increment of the last step.
-    fn guess(&mut self, (q, _, t): (&[f64], &[f64], f64), d: usize) -> Result<(), StepError> {
-        for ((x, q), v) in self.nodes.x.iter_mut().zip(q).zip(&self.nodes.v) {
-            *x = q + self.nodes.h * v;
-        }
-        match self.chart {
-            Chart::None => Ok(()),
-            Chart::Normal(_) => {
-                for ((s, x), q) in self.nodes.scratch.iter_mut().zip(&self.nodes.x).zip(q) {
-                    *s = x - q;
-                }
-                self.basis.reduce(&self.nodes.scratch, &mut self.u[..d]);
-                self.place(q, t)
-            }
-        }
-    }
-
-    /// Writes $x = F_d(u, q)$ where there is a chart.
+    /// Returns to the constraints where increments are the unknowns.
     fn place(&mut self, q: &[f64], t: f64) -> Result<(), StepError> {
-        let d = self.basis.freedoms();
         match &mut self.chart {
-            Chart::None => Ok(()),
-            Chart::Normal(chart) => {
-                chart.place(&self.basis, &self.u[..d], q, t + self.nodes.h, &mut self.nodes.x)
-            }
+            None => Ok(()),
+            Some(chart) => chart.place(&self.held, q, t + self.nodes.h, &mut self.nodes.x),
         }
     }
 
-    /// Newton on all coordinates; returns the size of the step.
-    fn configuration_step(&mut self, t: f64) -> Result<f64, LinearError> {
-        let (n, d) = (self.system.dimension(), self.basis.freedoms());
-        let rows = self.system.equalities();
-        rows.values(&self.nodes.x, t + self.nodes.h, &mut self.nodes.f);
-        rows.gradients(&self.nodes.x, t + self.nodes.h, &mut self.end);
-        self.matrix.fill(0.0);
-        for (i, row) in self.basis.rows().enumerate() {
-            let out = &mut self.matrix[i * n..(i + 1) * n];
-            small::matvec_transposed_add(1.0, &self.full, row, out);
-            self.rhs[i] = -self.nodes.h * dot(row, &self.nodes.r);
+    /// Forms and factorises the saddle point at the trial.
+    fn factorise(&mut self, q: &[f64], t: f64) -> Result<(), LinearError> {
+        let h = self.nodes.h;
+        let (inertial, stiffness) = self.values.split_at_mut(self.mass.len());
+        inertial.copy_from_slice(&self.mass);
+        self.nodes.lagrangian.stiffness(q, t, h, stiffness);
+        // Times h: the matrix then does not depend on h as h goes to zero.
+        for k in stiffness {
+            *k *= h;
         }
-        for (k, &i) in self.basis.independent().iter().enumerate() {
-            let out = &mut self.matrix[(d + k) * n..(d + k + 1) * n];
-            rows.add_row(i, &self.end, 1.0, out);
-            self.rhs[d + k] = -self.nodes.f[i];
-        }
-        lu::factor(n, &mut self.matrix, &mut self.pivots, small::tolerance(n))?;
-        lu::solve(n, &self.matrix, &self.pivots, &mut self.rhs)?;
-        axpy(1.0, &self.rhs, &mut self.nodes.x);
-        Ok(norm_inf(&self.rhs))
+        self.matrix.set_block(&self.values)?;
+        self.system.equalities().gradients(&self.nodes.x, t + h, &mut self.end);
+        let held = &self.held;
+        self.matrix.factorise_active(&held.gradients, &self.end, &[], held.independent())
     }
 
-    /// Newton on the increments; returns the size of the step in coordinates.
-    fn increment_step(&mut self, t: f64) -> Result<f64, LinearError> {
-        let (n, d) = (self.system.dimension(), self.basis.freedoms());
-        match &mut self.chart {
-            Chart::None => {}
-            Chart::Normal(chart) => {
-                let out = &mut self.tangent[..d * n];
-                chart.tangent(&self.basis, &self.nodes.x, t + self.nodes.h, out)?;
-            }
+    /// One step of the coordinates with the last matrix; returns its size.
+    fn newton_step(&mut self, t: f64) -> Result<f64, LinearError> {
+        for (a, r) in self.a.iter_mut().zip(&self.nodes.r) {
+            *a = -self.nodes.h * r;
         }
-        for (i, row) in self.basis.rows().enumerate() {
-            self.nodes.scratch.fill(0.0);
-            small::matvec_transposed_add(1.0, &self.full, row, &mut self.nodes.scratch);
-            for j in 0..d {
-                self.matrix[i * d + j] =
-                    dot(&self.nodes.scratch, &self.tangent[j * n..(j + 1) * n]);
-            }
-            self.rhs[i] = -self.nodes.h * dot(row, &self.nodes.r);
+        let gradients = &self.held.gradients;
+        self.system.equalities().add_transposed(gradients, &self.supply, -1.0, &mut self.a);
+        if self.chart.is_none() {
+            let rows = self.system.equalities();
+            rows.values(&self.nodes.x, t + self.nodes.h, &mut self.nodes.f);
+            self.b.iter_mut().zip(&self.nodes.f).for_each(|(b, f)| *b = -f);
         }
-        let (matrix, pivots) = (&mut self.matrix[..d * d], &mut self.pivots[..d]);
-        lu::factor(d, matrix, pivots, small::tolerance(d))?;
-        lu::solve(d, matrix, pivots, &mut self.rhs[..d])?;
-        self.nodes.scratch.fill(0.0);
-        for j in 0..d {
-            self.u[j] += self.rhs[j];
-            axpy(self.rhs[j], &self.tangent[j * n..(j + 1) * n], &mut self.nodes.scratch);
-        }
-        Ok(norm_inf(&self.nodes.scratch))
+        self.matrix.solve(&self.a, &self.b, &mut self.step, &mut self.mu)?;
+        axpy(1.0, &self.step, &mut self.nodes.x);
+        axpy(1.0, &self.mu, &mut self.supply);
+        Ok(norm_inf(&self.step))
     }
 
-    /// Recovers multipliers and momentum at the node where the step began, the new velocity and momentum.
-    fn finish(&mut self, state: &State) -> Result<(), LinearError> {
+    /// Recovers the constraint forces at the node where the step began, then the new velocity and momentum.
+    fn finish(&mut self, state: &State) -> Result<(), StepError> {
+        let (h, t) = (self.nodes.h, state.t);
         // Newton leaves round-off in the tangent part of r, which the equations say is zero.
-        self.basis.remove(&mut self.nodes.r);
+        self.a.copy_from_slice(&self.nodes.r);
+        let gradients = &self.held.gradients;
+        self.system.equalities().add_transposed(gradients, &self.supply, 1.0 / h, &mut self.a);
+        self.b.fill(0.0);
+        self.held
+            .solve(&self.a, &self.b, &mut self.step, &mut self.mu)
+            .map_err(|error| self.held.failure(t, &error))?;
+        self.system.mass().multiply(&self.step, &mut self.nodes.scratch);
+        axpy(-1.0, &self.nodes.scratch, &mut self.nodes.r);
         self.nodes.recover(state);
-        self.basis.multipliers(&self.nodes.pull, &mut self.multipliers)?;
-        self.basis.evaluate(&self.nodes.x, state.t + self.nodes.h)?;
-        self.basis.factor_inertia()?;
-        self.basis.project(&mut self.nodes.p, &mut self.nodes.v)
+        self.held.place(&self.nodes.x, t + h)?;
+        self.held.project(&mut self.nodes.p).map_err(|error| self.held.failure(t + h, &error))?;
+        self.nodes.v.copy_from_slice(&self.held.velocity);
+        Ok(())
     }
 }
 
@@ -228,17 +210,16 @@ impl Stepper for NullSpaceStepper<'_> {
             check_position(self.system, (&state.q, t), &mut self.nodes.f)?;
         }
         self.nodes.v.copy_from_slice(&state.v);
-        let outcome = self.solve((&state.q, &state.p, t)).and_then(|solved| {
-            self.finish(state).map_err(|error| failure(self.system, t, error))?;
-            self.nodes.commit(state).map(|()| solved)
-        });
+        let outcome = self
+            .solve((&state.q, &state.p, t))
+            .and_then(|solved| self.finish(state).map(|()| solved))
+            .and_then(|solved| self.nodes.commit(state).map(|()| solved));
         match outcome {
             Ok((iterations, residual)) => {
                 Ok(StepReport { iterations, residual, ..StepReport::default() })
             }
             Err(error) => {
                 self.nodes.forget();
-                self.u.fill(0.0);
                 Err(error)
             }
         }
@@ -251,4 +232,15 @@ impl Stepper for NullSpaceStepper<'_> {
     fn events(&self) -> &Events {
         &self.nodes.events
     }
+}
+
+/// Row and column of every entry of $G$.
+pub(super) fn pattern(system: &System) -> Vec<(usize, usize)> {
+    let rows = system.equalities();
+    (0..rows.len()).flat_map(|i| rows.columns(i).iter().map(move |&c| (i, c))).collect()
+}
+
+/// A pattern that no linear solver takes.
+pub(super) fn misfit(error: &LinearError) -> SystemError {
+    SystemError::DoesNotFit { method: "null space", why: error.to_string() }
 }

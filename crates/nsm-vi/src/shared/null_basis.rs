@@ -65,11 +65,6 @@ impl<'a> NullBasis<'a> {
         self.freedoms
     }
 
-    /// Constraints that are independent here.
-    pub(crate) fn independent(&self) -> &[usize] {
-        self.qr.independent()
-    }
-
     /// $P^\top$, one basis vector a row.
     pub(crate) fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
         let n = self.system.dimension();
@@ -80,14 +75,6 @@ impl<'a> NullBasis<'a> {
     pub(crate) fn reduce(&self, x: &[f64], out: &mut [f64]) {
         for (out, row) in out.iter_mut().zip(self.rows()) {
             *out = dot(row, x);
-        }
-    }
-
-    /// Removes the part of a vector that lies in the null space: $x \leftarrow (1 - PP^\top)x$.
-    pub(crate) fn remove(&self, x: &mut [f64]) {
-        for row in self.rows() {
-            let share = dot(row, x);
-            axpy(-share, row, x);
         }
     }
 
