@@ -55,30 +55,14 @@ impl FrictionSolver {
         ];
         // In a crowd neither sweeps nor Newton's method alone find out which contacts stick.
         let crowd = [(Newton, HASTE), (InteriorPoint, 40), (Newton, 80)];
-        let crowd_again = [(InteriorPoint, 40), (Newton, 200), (Admm, 300), (Newton, 400)];
-        let crowd_cold = [
-            (GaussSeidel, 30),
-            (Newton, 40),
-            (InteriorPoint, 40),
-            (Newton, 200),
-            (Admm, 300),
-            (Newton, 400),
-        ];
         let stages: &[_] = if options.patient { &stages } else { &hasty };
-        if !options.patient && problem.len() > MANY && r.iter().all(|r| *r == 0.0) {
-            return self.run(problem, r, options, &crowd_cold);
-        }
         // Sweeps from impulses of the step before lead away from the solution before they lead to it.
         let warm = problem.len() > FEW && r.iter().any(|r| *r != 0.0);
         if !warm || options.patient {
             return self.run(problem, r, options, if warm { stages } else { &stages[1..] });
         }
-        let (first, again): (&[_], &[_]) = if problem.len() > MANY {
-            (&crowd, &crowd_again)
-        } else {
-            (&stages[..QUICKLY], &stages[1..])
-        };
-        self.run_twice(problem, r, options, (first, again))
+        let first: &[_] = if problem.len() > MANY { &crowd } else { &stages[..QUICKLY] };
+        self.run_twice(problem, r, options, (first, &stages[1..]))
     }
 
     /// From the impulses in `r`, and if that does not do from nothing: from where the quick methods do not arrive, they often do from there.
