@@ -75,12 +75,12 @@ impl Workshop {
         }
         for row in &mut self.rows {
             let name = (scene.contact(&job.couples[row.couple]), row.parts, row.key);
-            // The last flight of this step is nearer than the step before.
             let of = |memos: &[Memo]| {
                 memos.binary_search_by(|m| m.name().cmp(&name)).ok().map(|at| memos[at].impulse)
             };
-            if let Some(impulse) = of(&self.tried).or_else(|| of(job.memory)) {
-                row.impulse = impulse * (tau / scene.h);
+            // The last flight of this step is nearer than the step before, but not where a pile is built from nothing.
+            if let Some(impulse) = of(job.memory) {
+                row.impulse = of(&self.tried).unwrap_or(impulse) * (tau / scene.h);
             }
         }
         let mut ghosts = 0;
