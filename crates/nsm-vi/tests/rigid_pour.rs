@@ -1,4 +1,4 @@
-//! Two hundred spheres pour into a bin and come to rest.
+//! Two hundred spheres pour into a bin: nothing is entered, energy only goes, and in the end what leans on others lies still.
 
 use nsm_geom::{Plane, Pose, Shape, Vec3};
 use nsm_model::{ContactLaw, Stepper};
@@ -35,19 +35,20 @@ fn energy(world: &RigidWorld, state: &RigidState) -> f64 {
     state.bodies.iter().zip(world.bodies()).map(of).sum()
 }
 
-/// What lies on the floor alone and leans on nothing rolls for ever: there is no resistance to that.
+/// They fall and pack; with `NSM_POUR` set, for five seconds, which take some two minutes, until what leans on others lies still. What lies on the
+/// floor alone rolls for ever: there is no resistance to that.
 #[test]
-#[ignore = "takes some two minutes of processor time"]
-fn two_hundred_spheres_come_to_rest_on_each_other() {
+fn two_hundred_spheres_pour_into_a_bin() {
+    let to_rest = std::env::var_os("NSM_POUR").is_some();
     let (world, mut state) = poured();
     let mut stepper = Lgvci::default().stepper(&world, &state, 0.005).unwrap();
     let (start, mut highest) = (energy(&world, &state), f64::NEG_INFINITY);
-    for _ in 0..1000 {
+    for _ in 0..if to_rest { 1000 } else { 120 } {
         stepper.step(&mut state).unwrap_or_else(|e| panic!("{e}"));
         highest = highest.max(energy(&world, &state));
     }
     assert!(highest <= start * (1.0 + 1e-12), "{highest} {start}");
-    assert!(energy(&world, &state) < start - 100.0);
+    assert!(energy(&world, &state) < start - if to_rest { 100.0 } else { 60.0 });
     let mut rolling = 0;
     for (i, ball) in state.bodies.iter().enumerate() {
         let apart = state.bodies[..i].iter().map(|b| (b.pose.x - ball.pose.x).norm());
@@ -55,8 +56,8 @@ fn two_hundred_spheres_come_to_rest_on_each_other() {
         let (height, speed) = (ball.pose.x.z - RADIUS, ball.gamma.norm());
         assert!(height > -1e-8, "{i}");
         // Speeds after four seconds: 8e-7 m/s off the floor, 5 mm/s on it.
-        assert!(speed < 1e-5 || height < 1e-8, "{i}: {speed:e} at {height:e}");
+        assert!(!to_rest || speed < 1e-5 || height < 1e-8, "{i}: {speed:e} at {height:e}");
         rolling += usize::from(speed >= 1e-5);
     }
-    assert!(rolling <= 4, "{rolling} roll");
+    assert!(!to_rest || rolling <= 4, "{rolling} roll");
 }
