@@ -36,7 +36,7 @@ pub(super) struct Memory {
 /// is held by contacts as stiff as they are far inside their cone: without a bound on that, what moves it freely is lost in rounding.
 const REGULAR: f64 = 1e-7;
 const BETTERED: usize = 2;
-/// Iterations in which the mean product has not been halved, after which it will not be.
+/// Iterations in which the mean product has not been halved, after which in a pile it will not be.
 const IN_VAIN: usize = 6;
 
 /// Iterates; the iterations made. A contact without friction keeps its normal; its tangents stand apart, at zero.
@@ -53,6 +53,7 @@ pub(super) fn iterate(
     memory.start(problem, work, &scales);
     let size = memory.c.iter().fold(1e-12_f64, |a, x| a.max(x.abs()));
     let mut mark = (f64::INFINITY, 0);
+    let in_vain = if problem.bodies.pay(n) { IN_VAIN } else { iterations };
     for iteration in 0..iterations {
         for (k, r) in work.r.iter_mut().enumerate() {
             *r = memory.x[k] * scales.of(k);
@@ -61,7 +62,7 @@ pub(super) fn iterate(
             return iteration;
         }
         let gap = mean_product(&memory.x, &memory.y);
-        if gap.is_nan() || gap <= 1e-22 * size * size || iteration > mark.1 + IN_VAIN {
+        if gap.is_nan() || gap <= 1e-22 * size * size || iteration > mark.1 + in_vain {
             return iteration;
         }
         if gap < 0.5 * mark.0 {

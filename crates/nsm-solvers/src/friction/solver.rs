@@ -53,7 +53,7 @@ impl FrictionSolver {
             (Admm, 300),
             (Newton, 400),
         ];
-        // In a crowd neither sweeps nor Newton's method alone find out which contacts stick.
+        // In a pile neither sweeps nor Newton's method alone find out which contacts stick.
         let crowd = [(Newton, HASTE), (InteriorPoint, 40), (Newton, 80)];
         let stages: &[_] = if options.patient { &stages } else { &hasty };
         // Sweeps from impulses of the step before lead away from the solution before they lead to it.
@@ -61,7 +61,7 @@ impl FrictionSolver {
         if !warm || options.patient {
             return self.run(problem, r, options, if warm { stages } else { &stages[1..] });
         }
-        let first: &[_] = if problem.len() > MANY { &crowd } else { &stages[..QUICKLY] };
+        let first: &[_] = if is_pile(problem) { &crowd } else { &stages[..QUICKLY] };
         self.run_twice(problem, r, options, (first, &stages[1..]))
     }
 
@@ -116,10 +116,10 @@ impl FrictionSolver {
         // The quick methods go on while they help.
         let stall = fair.min(tolerance.max(QUICK));
         let crowd = problem.len() > MANY;
-        let hasty_crowd = crowd && !options.patient;
+        let pile = is_pile(problem) && !options.patient;
         let slow = |m: &FrictionMethod| match m {
             FrictionMethod::GaussSeidel | FrictionMethod::Newton => false,
-            FrictionMethod::InteriorPoint => !hasty_crowd,
+            FrictionMethod::InteriorPoint => !pile,
             FrictionMethod::Admm | FrictionMethod::Proximal => true,
         };
         let (mut newtons, mut quick, mut stalled) = (0, true, f64::INFINITY);
@@ -142,7 +142,7 @@ impl FrictionSolver {
                     newton::iterate(problem, work, memory, (enough, stall), most)
                 }
                 FrictionMethod::InteriorPoint => {
-                    let aim = if hasty_crowd { enough.max(QUICK) } else { enough };
+                    let aim = if pile { enough.max(QUICK) } else { enough };
                     interior::iterate(problem, work, interior, aim, most)
                 }
                 FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
@@ -173,11 +173,16 @@ const QUICK: f64 = 3e-8;
 const QUICKLY: usize = 3;
 /// Newton's iterations from the impulses of the step before, and contacts up to which sweeps are quicker.
 const WARM: usize = 50;
-/// The same in a crowd, where the interior point comes next.
+/// The same in a pile, where the interior point comes next.
 const HASTE: usize = 20;
 const FEW: usize = 3;
 /// Contacts above which sweeps do not carry a residual further that is small already.
 const MANY: usize = 64;
+
+/// Whether this is a crowd whose bodies are known: the interior point is quick where it is solved for them.
+fn is_pile(problem: &FrictionProblem) -> bool {
+    problem.len() > MANY && problem.bodies.pay(problem.len())
+}
 
 /// Share of the energies that impulses exchange below which a gain is rounding.
 const ROUNDING: f64 = 1e-15;
