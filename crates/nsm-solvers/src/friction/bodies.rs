@@ -100,11 +100,11 @@ pub(super) struct BodySystem {
 }
 
 impl BodySystem {
-    /// Factorises $I + G^\top SC^{-1}B\\,G$ with $C$, $B$ and the diagonal of $S$ of every contact; whether that went well.
+    /// Factorises $I + G^\top SC^{-1}B\\,G$ with $C^{-1}$, $B$ and the diagonal of $S$ of every contact; whether that went well.
     pub(super) fn factor(
         &mut self,
         bodies: &Bodies,
-        contact: impl Fn(usize) -> (Three, Three, [f64; 3]),
+        contact: impl Fn(usize) -> Option<(Three, Three, [f64; 3])>,
     ) -> bool {
         self.inverses.clear();
         self.blocks.clear();
@@ -117,8 +117,7 @@ impl BodySystem {
             }
         }
         for (i, (rows, places)) in bodies.rows.iter().zip(&bodies.places).enumerate() {
-            let (c, b, s) = contact(i);
-            let Some(inverse) = inverse(&c) else { return false };
+            let Some((inverse, b, s)) = contact(i) else { return false };
             let back = times(&inverse, &b);
             let d = std::array::from_fn(|a| back[a].map(|x| s[a] * x));
             self.inverses.push((inverse, back, s));
@@ -196,7 +195,7 @@ fn times(a: &Three, b: &Three) -> Three {
 }
 
 /// The inverse by cofactors.
-fn inverse(a: &Three) -> Option<Three> {
+pub(super) fn inverse(a: &Three) -> Option<Three> {
     let minor = |i: usize, j: usize| {
         let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
         a[p][r] * a[q][s] - a[p][s] * a[q][r]
@@ -273,7 +272,10 @@ mod tests {
             };
             let f: Vec<f64> = (0..3 * n).map(|k| (k as f64).sin()).collect();
             let mut system = BodySystem::default();
-            assert!(system.factor(&problem.bodies, own));
+            assert!(system.factor(&problem.bodies, |i| {
+                let (c, b, s) = own(i);
+                inverse(&c).map(|c| (c, b, s))
+            }));
             let mut x = f.clone();
             assert!(system.solve(&problem.bodies, &mut x));
             // By its definition: C x + B W S x = f, with the W of contacts.

@@ -176,6 +176,7 @@ const PROXIMAL: [f64; 14] =
 fn proximal(problem: &FrictionProblem, work: &mut Work, tolerance: f64, rounds: usize) -> usize {
     let m = work.r.len();
     let mut memory = newton::Memory::default();
+    let mut inside = interior::Memory::default();
     let mut iterations = 0;
     let mut shifted = FrictionProblem::default();
     for alpha in PROXIMAL {
@@ -190,7 +191,7 @@ fn proximal(problem: &FrictionProblem, work: &mut Work, tolerance: f64, rounds: 
             if inner.residual > aim {
                 inner.return_to_best();
                 iterations += gauss_seidel::sweep(&shifted, &mut inner, aim, 30);
-                iterations += interior::iterate(&shifted, &mut inner, aim, 60);
+                iterations += interior::iterate(&shifted, &mut inner, &mut inside, aim, 60);
                 inner.return_to_best();
                 iterations += newton::iterate(&shifted, &mut inner, &mut memory, (aim, aim), 25);
             }

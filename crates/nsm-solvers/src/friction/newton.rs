@@ -10,7 +10,7 @@
 
 use super::FrictionProblem;
 use super::blocks::{BlockLu, product};
-use super::bodies::BodySystem;
+use super::bodies::{BodySystem, inverse};
 use super::work::Work;
 
 /// Bounds of the compliance that keeps steps of redundant contacts short: along the null space of $W$ they are the misfit over it. Newton's step
@@ -89,7 +89,8 @@ pub(super) fn iterate(
                 let [a, b] = slopes[i];
                 let soft = compliance + problem.compliance;
                 let own = |k: usize, l: usize| a[k][l] + soft * b[k][l];
-                (std::array::from_fn(|k| std::array::from_fn(|l| own(k, l))), b, [1.0; 3])
+                let c = std::array::from_fn(|k| std::array::from_fn(|l| own(k, l)));
+                inverse(&c).map(|c| (c, b, [1.0; 3]))
             });
         let factored = by_bodies
             || lu.factor(problem, |i, j, w| {

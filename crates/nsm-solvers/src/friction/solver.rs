@@ -7,12 +7,16 @@ use super::{
     gauss_seidel, interior, newton, proximal,
 };
 
+/// A method and the most of its iterations.
+type Stage = (FrictionMethod, usize);
+
 /// Solves friction problems, and keeps its storage: problems that Gauss–Seidel or Newton's method solve allocate nothing once it has
 /// grown to their size.
 #[derive(Clone, Debug, Default)]
 pub struct FrictionSolver {
     work: Work,
     newton: Memory,
+    interior: interior::Memory,
     again: Vec<f64>,
 }
 
@@ -49,19 +53,32 @@ impl FrictionSolver {
             (Admm, 300),
             (Newton, 400),
         ];
+        // In a pile neither sweeps nor Newton's method alone find out which contacts stick.
+        let crowd = [(Newton, HASTE), (InteriorPoint, 40), (Newton, 80)];
         let stages: &[_] = if options.patient { &stages } else { &hasty };
         // Sweeps from impulses of the step before lead away from the solution before they lead to it.
         let warm = problem.len() > FEW && r.iter().any(|r| *r != 0.0);
         if !warm || options.patient {
             return self.run(problem, r, options, if warm { stages } else { &stages[1..] });
         }
-        // From where the quick methods do not arrive, they often do from nothing.
+        let first: &[_] = if is_pile(problem) { &crowd } else { &stages[..QUICKLY] };
+        self.run_twice(problem, r, options, (first, &stages[1..]))
+    }
+
+    /// From the impulses in `r`, and if that does not do from nothing: from where the quick methods do not arrive, they often do from there.
+    fn run_twice(
+        &mut self,
+        problem: &FrictionProblem,
+        r: &mut [f64],
+        options: &FrictionOptions,
+        (first, second): (&[Stage], &[Stage]),
+    ) -> Result<FrictionReport, FrictionError> {
         let mut again = std::mem::take(&mut self.again);
         again.clear();
         again.resize(r.len(), 0.0);
-        let mut outcome = self.run(problem, r, options, &stages[..QUICKLY]);
+        let mut outcome = self.run(problem, r, options, first);
         if let Err(FrictionError::NotSolved { residual, .. }) = outcome {
-            let other = self.run(problem, &mut again, options, &stages[1..]);
+            let other = self.run(problem, &mut again, options, second);
             let better = match &other {
                 Err(FrictionError::NotSolved { residual: other, .. }) => *other < residual,
                 other => other.is_ok(),
@@ -86,7 +103,7 @@ impl FrictionSolver {
         problem: &FrictionProblem,
         r: &mut [f64],
         options: &FrictionOptions,
-        stages: &[(FrictionMethod, usize)],
+        stages: &[Stage],
     ) -> Result<FrictionReport, FrictionError> {
         let m = 3 * problem.len();
         if r.len() != m {
@@ -96,7 +113,7 @@ impl FrictionSolver {
         if let Some(k) = r.iter().position(|x| !x.is_finite()) {
             return Err(FrictionError::NotFinite { what: "the impulse", contact: k / 3 });
         }
-        let Self { work, newton: memory, .. } = self;
+        let Self { work, newton: memory, interior, .. } = self;
         work.start((0..m).map(|k| r[k] / problem.scale[k / 3]));
         let (mut iterations, mut stage) = (0, FrictionMethod::GaussSeidel);
         // Putting the answer into the cones may cost a little.
@@ -104,8 +121,13 @@ impl FrictionSolver {
         let fair = tolerance.max(0.3 * options.enough);
         // The quick methods go on while they help.
         let stall = fair.min(tolerance.max(QUICK));
-        let slow =
-            |m: &FrictionMethod| !matches!(m, FrictionMethod::GaussSeidel | FrictionMethod::Newton);
+        let crowd = problem.len() > MANY;
+        let pile = is_pile(problem) && !options.patient;
+        let slow = |m: &FrictionMethod| match m {
+            FrictionMethod::GaussSeidel | FrictionMethod::Newton => false,
+            FrictionMethod::InteriorPoint => !pile,
+            FrictionMethod::Admm | FrictionMethod::Proximal => true,
+        };
         let (mut newtons, mut quick, mut stalled) = (0, true, f64::INFINITY);
         for &(method, most) in stages {
             let before = work.residual;
@@ -122,10 +144,13 @@ impl FrictionSolver {
             iterations += match method {
                 FrictionMethod::GaussSeidel => gauss_seidel::sweep(problem, work, enough, most),
                 FrictionMethod::Newton => {
-                    newtons += usize::from(most != WARM);
+                    newtons += usize::from(most != WARM && most != HASTE);
                     newton::iterate(problem, work, memory, (enough, stall), most)
                 }
-                FrictionMethod::InteriorPoint => interior::iterate(problem, work, enough, most),
+                FrictionMethod::InteriorPoint => {
+                    let aim = if pile { enough.max(QUICK) } else { enough };
+                    interior::iterate(problem, work, interior, aim, most)
+                }
                 FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
                 FrictionMethod::Proximal => proximal(problem, work, enough, most),
             };
@@ -135,8 +160,9 @@ impl FrictionSolver {
             work.return_to_best();
             if method == FrictionMethod::Newton {
                 // Sweeps in between have not helped, and need not be tried again; in a crowd they never do.
-                let crowd = problem.len() > MANY && work.residual <= stall;
-                if crowd || work.residual <= fair && work.residual > 0.5 * stalled {
+                if crowd && work.residual <= stall
+                    || work.residual <= fair && work.residual > 0.5 * stalled
+                {
                     break;
                 }
                 stalled = work.residual;
@@ -153,9 +179,16 @@ const QUICK: f64 = 3e-8;
 const QUICKLY: usize = 3;
 /// Newton's iterations from the impulses of the step before, and contacts up to which sweeps are quicker.
 const WARM: usize = 50;
+/// The same in a pile, where the interior point comes next.
+const HASTE: usize = 20;
 const FEW: usize = 3;
 /// Contacts above which sweeps do not carry a residual further that is small already.
 const MANY: usize = 64;
+
+/// Whether this is a crowd whose bodies are known: the interior point is quick where it is solved for them.
+fn is_pile(problem: &FrictionProblem) -> bool {
+    problem.len() > MANY && problem.bodies.pay(problem.len())
+}
 
 /// Share of the energies that impulses exchange below which a gain is rounding.
 const ROUNDING: f64 = 1e-15;

@@ -58,6 +58,9 @@ pub(super) struct Workshop {
     /// Features of held contacts that struck instead of resting.
     pub(super) late: Vec<(usize, u32, u64)>,
     pub(super) memos: Vec<Memo>,
+    /// Impulses of the last flight with held contacts, in the attempt in hand, and whether the last flight was one.
+    pub(super) tried: Vec<Memo>,
+    pub(super) flown_held: bool,
     pub(super) booked: Booked,
     pub(super) iterations: usize,
     pub(super) residual: f64,
@@ -210,6 +213,8 @@ impl Workshop {
     ) -> Result<(), Trouble> {
         let (mut left, mut events, mut known) = (tau, 0, fresh);
         self.searches = 0;
+        self.tried.clear();
+        self.flown_held = false;
         self.solve.at_last = !may_halve;
         let mut rest = self.release(scene, job);
         let crowded = rest && job.list.len() > CROWDED;
@@ -219,7 +224,6 @@ impl Workshop {
         }
         known &= !rest && !crowded;
         loop {
-            let mark = (self.booked.held.len(), self.memos.len());
             if !known {
                 self.trial(scene, job, left)?;
                 self.measure(scene, job);
@@ -230,13 +234,12 @@ impl Workshop {
                 if let Some(couple) = self.passes(scene, job) {
                     return Err(Trouble::Pass { couple });
                 }
+                self.close(scene, job, left)?;
                 for &b in job.bodies {
                     job.now[b] = job.end[b];
                 }
                 return Ok(());
             }
-            self.booked.held.truncate(mark.0);
-            self.memos.truncate(mark.1);
             let some_held = job.list.iter().any(|&k| job.couples[k].held);
             let crowded =
                 crowded || some_held && job.list.len() > CROWDED || self.searches > SEARCHES;
@@ -265,6 +268,7 @@ impl Workshop {
                 Next::At(tau) => {
                     if tau > 0.0 {
                         self.trial(scene, job, tau)?;
+                        self.close(scene, job, tau)?;
                         for &b in job.bodies {
                             job.now[b] = job.end[b];
                         }
@@ -320,17 +324,16 @@ impl Workshop {
         held
     }
 
-    /// Moves the bodies over `tau` with what is held.
+    /// Moves the bodies over `tau` with what is held; [`close`](Self::close) makes the end that of a step.
     pub(super) fn trial(
         &mut self,
         scene: &Scene<'_>,
         job: &mut Job<'_>,
         tau: f64,
     ) -> Result<(), Trouble> {
-        let held = self.booked.held.len();
         self.late.clear();
-        if job.list.iter().any(|&k| job.couples[k].held) {
-            self.booked.held.truncate(held);
+        self.flown_held = job.list.iter().any(|&k| job.couples[k].held);
+        if self.flown_held {
             return self.stages(scene, job, tau);
         }
         for &b in job.bodies {
@@ -408,6 +411,7 @@ impl Workshop {
         left: f64,
     ) -> Result<(), Trouble> {
         self.trial(scene, job, left)?;
+        self.close(scene, job, left)?;
         for &b in job.bodies {
             job.now[b] = job.end[b];
         }

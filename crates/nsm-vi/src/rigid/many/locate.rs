@@ -169,14 +169,11 @@ impl Workshop {
         tau: f64,
     ) -> Result<f64, Trouble> {
         let k = candidate.couple;
-        let marks = (self.booked.held.len(), self.memos.len());
         if job.list.iter().any(|&k| job.couples[k].held) {
             self.searches += 1;
             let candidates = std::mem::take(&mut self.candidates);
             let outcome = self.trial(scene, job, tau);
             self.candidates = candidates;
-            self.booked.held.truncate(marks.0);
-            self.memos.truncate(marks.1);
             outcome?;
         } else {
             let couple = job.couples[k];

@@ -68,7 +68,8 @@ impl Memo {
 }
 
 impl Workshop {
-    /// Moves the bodies of an island over `tau` with contacts held; the end is in `job.end`.
+    /// Moves the bodies of an island over `tau` with contacts held: the first stage. Where they end is in `job.end`, and what was late in `late`;
+    /// with what velocities is found by [`close`](Self::close) if this flight is the one that is taken.
     pub(super) fn stages(
         &mut self,
         scene: &Scene<'_>,
@@ -84,8 +85,12 @@ impl Workshop {
         }
         for row in &mut self.rows {
             let name = (scene.contact(&job.couples[row.couple]), row.parts, row.key);
-            if let Ok(at) = job.memory.binary_search_by(|m| m.name().cmp(&name)) {
-                row.impulse = job.memory[at].impulse * (tau / scene.h);
+            let of = |memos: &[Memo]| {
+                memos.binary_search_by(|m| m.name().cmp(&name)).ok().map(|at| memos[at].impulse)
+            };
+            // The last flight of this step is nearer than the step before, but not where a pile is built from nothing.
+            if let Some(impulse) = of(job.memory) {
+                row.impulse = of(&self.tried).unwrap_or(impulse) * (tau / scene.h);
             }
         }
         let mut ghosts = 0;
@@ -95,7 +100,24 @@ impl Workshop {
                 break;
             }
         }
-        self.second_stage(scene, job, tau)
+        self.late.clear();
+        self.tried.clear();
+        for row in &self.rows {
+            let u = row.velocity(scene.world, job.now)[0];
+            let couple = &job.couples[row.couple];
+            let e = row.law.restitution;
+            let pushes = row.frame[0].dot(&row.impulse) > 0.0;
+            let apart = row.gap > scene.tie(couple);
+            if pushes && apart && u < 0.0 && e > 0.0 && !couple.is_over(scene, e * u.abs()) {
+                self.late.push((row.couple, row.parts, row.key));
+            }
+            let contact = scene.contact(couple);
+            let impulse = row.impulse * (scene.h / tau);
+            let (parts, key) = (row.parts, row.key);
+            self.tried.push(Memo { contact, parts, key, impulse });
+        }
+        self.tried.sort_unstable_by_key(Memo::name);
+        Ok(())
     }
 
     /// Adds the features of a couple, from the last trial, as rows at the start.
@@ -308,13 +330,16 @@ impl Workshop {
         changed
     }
 
-    fn second_stage(
+    /// Finds the velocities at the end of the last flight over `tau`, and books what was held: the second stage.
+    pub(super) fn close(
         &mut self,
         scene: &Scene<'_>,
         job: &mut Job<'_>,
         tau: f64,
     ) -> Result<(), Trouble> {
-        self.late.clear();
+        if !self.flown_held {
+            return Ok(());
+        }
         self.before.clear();
         self.middle.clear();
         let scale = self.speed(scene, job);
@@ -322,12 +347,7 @@ impl Workshop {
         for row in &rows {
             let u = row.velocity(scene.world, job.now);
             let couple = &job.couples[row.couple];
-            let e = row.law.restitution;
             let pushes = row.frame[0].dot(&row.impulse) > 0.0;
-            let apart = row.gap > scene.tie(couple);
-            if pushes && apart && u[0] < 0.0 && e > 0.0 && !couple.is_over(scene, e * u[0].abs()) {
-                self.late.push((row.couple, row.parts, row.key));
-            }
             let mut moved = *row;
             if !moved.place(scene, couple, job.end) {
                 continue;
