@@ -244,7 +244,7 @@ fn what_sticks_to_a_slope_does_not_creep_by_any_method() {
 }
 
 /// A ladder of round ends against a wall, as rough as the floor. With reactions at the bounds of friction, $N$ at the floor and $\mu N$ at the wall, moments about the foot balance
-/// where $\mu\,[(l\sin a + r) + \mu\,(l\cos a + r)] = (1 + \mu^2)\,\tfrac l2\cos a$.
+/// where $\mu\\,[(l\sin a + r) + \mu\\,(l\cos a + r)] = (1 + \mu^2)\\,\tfrac l2\cos a$.
 #[test]
 fn a_ladder_stands_above_the_angle_of_statics_and_slides_below() {
     let (mu, l, r) = (0.4_f64, 1.0, 0.02);
