@@ -129,6 +129,8 @@ fn gases(c: &mut Criterion) {
             bench(c, &format!("gas of {n} spheres, {events:?}"), &method, gas(n), (0.01, 50));
         }
     }
+    let method = Lgvci { events: EventTime::Early, ..Lgvci::default() };
+    bench(c, "gas of 100000 spheres, Early", &method, gas(100_000), (0.01, 5));
 }
 
 fn piles(c: &mut Criterion) {
