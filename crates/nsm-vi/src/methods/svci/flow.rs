@@ -223,30 +223,6 @@ impl<'a> Flow<'a> {
         self.least_momentum(end, held, thresholds)
     }
 
-    /// The base map with contacts held on one side over `tau`, or, where that has no solution, over half of it, or a quarter; over how much.
-    pub(crate) fn base_or_part(
-        &mut self,
-        from: (&[f64], &[f64], f64),
-        tau: f64,
-        held: &[usize],
-        thresholds: &Thresholds,
-    ) -> Result<f64, StepError> {
-        let mut outcome = self.base(from, tau, held, Hold::OneSided, thresholds);
-        let mut piece = tau;
-        for _ in 0..HALVINGS {
-            match outcome {
-                Err(error) if error.is_unsolved() => {
-                    piece *= 0.5;
-                    // The first failure says most.
-                    outcome =
-                        self.base(from, piece, held, Hold::OneSided, thresholds).map_err(|_| error);
-                }
-                _ => break,
-            }
-        }
-        outcome.map(|()| piece)
-    }
-
     /// Stage 1 by rounds: fly with the impulses so far, then find those that the gaps at the end ask for, with the
     /// contacts' matrix of the start.
     fn least_position(
@@ -411,4 +387,23 @@ impl<'a> Flow<'a> {
             .place(self.system, metric, (q, t), (&self.g, &self.f), contacts)
             .map_err(|error| StepError::Method { t, source: Box::new(error) })
     }
+}
+
+/// What a flight over `tau` comes to, or, where that has no solution, one over half of it, or a quarter; over how much.
+pub(super) fn halved<T>(
+    tau: f64,
+    mut fly: impl FnMut(f64) -> Result<T, StepError>,
+) -> Result<(f64, T), StepError> {
+    let (mut outcome, mut piece) = (fly(tau), tau);
+    for _ in 0..HALVINGS {
+        match outcome {
+            Err(error) if error.is_unsolved() => {
+                piece *= 0.5;
+                // The first failure says most.
+                outcome = fly(piece).map_err(|_| error);
+            }
+            _ => break,
+        }
+    }
+    outcome.map(|flown| (piece, flown))
 }

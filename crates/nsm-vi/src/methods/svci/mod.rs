@@ -38,6 +38,7 @@ use nsm_reflect::Restitution;
 
 use crate::shared::position::Hold;
 use crate::{Quadrature, Tolerances};
+use flow::halved;
 use friction::Friction;
 use impact::Impact;
 
@@ -463,19 +464,7 @@ impl SvciStepper<'_> {
 
     /// Flies to the end of the step, or, where that flight has no solution, over half of the way to it, or a quarter.
     fn fly_or_part(&mut self, rest: f64) -> Result<(f64, Hold), StepError> {
-        let mut outcome = self.fly(rest);
-        let mut piece = rest;
-        for _ in 0..HALVINGS {
-            match outcome {
-                Err(error) if error.is_unsolved() => {
-                    piece *= 0.5;
-                    // The first failure says most.
-                    outcome = self.fly(piece).map_err(|_| error);
-                }
-                _ => break,
-            }
-        }
-        Ok((piece, outcome?))
+        halved(rest, |piece| self.fly(piece))
     }
 
     /// The flight to `there`, at `t`, is the end of the step or of a part of it.

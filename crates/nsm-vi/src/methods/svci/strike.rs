@@ -2,8 +2,10 @@
 
 use nsm_model::{ContactImpulse, StepError, StepReport};
 
+use super::flow::halved;
 use super::locate::Closing;
 use super::{HITS, SvciStepper};
+use crate::shared::position::Hold;
 
 impl SvciStepper<'_> {
     /// The impact of all contacts that touch, with landings, at `here`.
@@ -119,7 +121,9 @@ impl SvciStepper<'_> {
             }
             let from = (&self.here.q[..], &self.impact.p[..], self.here.t);
             let tau = 2.0 * kappa * self.h;
-            let flown = self.flow.base_or_part(from, tau, &self.resting, &self.thresholds)?;
+            let (flow, held, thresholds) = (&mut self.flow, &self.resting, &self.thresholds);
+            let (flown, ()) =
+                halved(tau, |tau| flow.base(from, tau, held, Hold::OneSided, thresholds))?;
             let x = &self.flow.kernel.position.x;
             for &i in &self.touching {
                 // The gap after `tau`, by the parabola where the flight was shorter.
