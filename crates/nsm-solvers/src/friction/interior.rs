@@ -6,10 +6,13 @@
 //! ($Gx = G^{-1}y = \lambda$) every step solves $(M + H G^2)\\,dx = R + H G\\,\rho$, which is unsymmetric. Without that term, as a fixed point on
 //! $|y_T|$, far fewer problems are solved. It stalls some digits before the end: Newton's method finishes.
 
+mod algebra;
+
 use super::FrictionProblem;
 use super::blocks::BlockLu;
 use super::bodies::{BodySystem, inverse};
 use super::work::Work;
+use algebra::{Scaling, determinant, jordan, jordan_divide, longest};
 
 type Three = [f64; 3];
 
@@ -36,6 +39,10 @@ pub(super) struct Memory {
 /// is held by contacts as stiff as they are far inside their cone: without a bound on that, what moves it freely is lost in rounding.
 const REGULAR: f64 = 1e-7;
 const BETTERED: usize = 2;
+/// Share of the mean product that $\sqrt{\det x \det y}$ of every contact keeps, and how often steps are shortened for that: near the boundary on
+/// one side alone the system of the next step is all but singular.
+const CENTRAL: f64 = 0.1;
+const SHORTER: usize = 30;
 /// Iterations in which the mean product has not been halved, after which in a pile it will not be.
 const IN_VAIN: usize = 6;
 
@@ -94,7 +101,13 @@ pub(super) fn iterate(
             }
         }
         let Memory { x, y, dx, dy, .. } = &mut *memory;
-        let length = (0.995 * longest(x, dx).min(longest(y, dy))).min(1.0);
+        let mut length = (0.995 * longest(x, dx).min(longest(y, dy))).min(1.0);
+        for _ in 0..SHORTER {
+            if is_central((x, dx), (y, dy), length) {
+                break;
+            }
+            length *= 0.8;
+        }
         for k in 0..m {
             x[k] += length * dx[k];
             y[k] += length * dy[k];
@@ -273,6 +286,23 @@ impl Memory {
     }
 }
 
+/// Whether a step of this length leaves every contact well inside both cones, for its product.
+fn is_central((x, dx): (&[f64], &[f64]), (y, dy): (&[f64], &[f64]), length: f64) -> bool {
+    let n = x.len() / 3;
+    let ahead = |z: &[f64], d: &[f64], i: usize| -> Three {
+        std::array::from_fn(|a| z[3 * i + a] + length * d[3 * i + a])
+    };
+    let along = |i: usize| -> f64 {
+        let (p, q) = (ahead(x, dx, i), ahead(y, dy, i));
+        (0..3).map(|a| p[a] * q[a]).sum()
+    };
+    let least = CENTRAL * (0..n).map(along).sum::<f64>() / n as f64;
+    (0..n).all(|i| {
+        let both = determinant(ahead(x, dx, i)) * determinant(ahead(y, dy, i));
+        both.max(0.0).sqrt() >= least
+    })
+}
+
 fn mean_product(x: &[f64], y: &[f64]) -> f64 {
     3.0 * x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>() / x.len() as f64
 }
@@ -285,100 +315,6 @@ fn three(z: &[f64], i: usize) -> Three {
 fn slip_slope(y: Three) -> Three {
     let length = y[1].hypot(y[2]);
     if length > 0.0 { [0.0, y[1] / length, y[2] / length] } else { [0.0; 3] }
-}
-
-fn determinant(z: Three) -> f64 {
-    let length = z[1].hypot(z[2]);
-    (z[0] - length) * (z[0] + length)
-}
-
-/// The product of the Jordan algebra of the cone.
-fn jordan(a: Three, b: Three) -> Three {
-    [a[0] * b[0] + a[1] * b[1] + a[2] * b[2], a[0] * b[1] + b[0] * a[1], a[0] * b[2] + b[0] * a[2]]
-}
-
-/// $z$ with $a \circ z = b$.
-fn jordan_divide(a: Three, b: Three) -> Three {
-    let along = a[1] * b[1] + a[2] * b[2];
-    let first = (a[0] * b[0] - along) / determinant(a);
-    [first, (b[1] - first * a[1]) / a[0], (b[2] - first * a[2]) / a[0]]
-}
-
-/// The scaling of Nesterov and Todd: $Gx = G^{-1}y = \lambda$.
-#[derive(Clone, Debug)]
-struct Scaling {
-    w: Three,
-    eta: f64,
-    lambda: Three,
-}
-
-impl Scaling {
-    fn new(x: Three, y: Three) -> Self {
-        let (dx, dy) = (determinant(x).max(1e-300), determinant(y).max(1e-300));
-        let (x1, y1) = (x.map(|a| a / dx.sqrt()), y.map(|a| a / dy.sqrt()));
-        let dot = x1[0] * y1[0] + x1[1] * y1[1] + x1[2] * y1[2];
-        let gamma = (0.5 * (1.0 + dot)).max(0.5).sqrt();
-        let w = [
-            0.5 * (y1[0] + x1[0]) / gamma,
-            0.5 * (y1[1] - x1[1]) / gamma,
-            0.5 * (y1[2] - x1[2]) / gamma,
-        ];
-        let mut scaling = Self { w, eta: (dy / dx).powf(0.25), lambda: [0.0; 3] };
-        scaling.lambda = scaling.apply(x);
-        scaling
-    }
-
-    fn apply(&self, z: Three) -> Three {
-        self.turned(z, 1.0, self.eta)
-    }
-
-    fn unapply(&self, z: Three) -> Three {
-        self.turned(z, -1.0, 1.0 / self.eta)
-    }
-
-    fn turned(&self, z: Three, sign: f64, eta: f64) -> Three {
-        let [w0, w1, w2] = [self.w[0], sign * self.w[1], sign * self.w[2]];
-        let along = w1 * z[1] + w2 * z[2];
-        let common = z[0] + along / (1.0 + w0);
-        [eta * (w0 * z[0] + along), eta * (z[1] + common * w1), eta * (z[2] + common * w2)]
-    }
-
-    /// $G^2$.
-    fn square(&self) -> [[f64; 3]; 3] {
-        let mut columns = [[0.0; 3]; 3];
-        for (k, column) in columns.iter_mut().enumerate() {
-            let mut unit = [0.0; 3];
-            unit[k] = 1.0;
-            *column = self.apply(self.apply(unit));
-        }
-        std::array::from_fn(|a| std::array::from_fn(|b| columns[b][a]))
-    }
-}
-
-/// The longest step that stays in the cones.
-fn longest(z: &[f64], d: &[f64]) -> f64 {
-    let mut most = f64::INFINITY;
-    for i in 0..z.len() / 3 {
-        let (z, d) = (three(z, i), three(d, i));
-        let (a, b, c) = (
-            d[0] * d[0] - d[1] * d[1] - d[2] * d[2],
-            z[0] * d[0] - z[1] * d[1] - z[2] * d[2],
-            determinant(z),
-        );
-        let discriminant = b * b - a * c;
-        let step = if a < 0.0 || (b < 0.0 && discriminant >= 0.0) {
-            c / (discriminant.max(0.0).sqrt() - b)
-        } else {
-            f64::INFINITY
-        };
-        if step > 0.0 {
-            most = most.min(step);
-        }
-        if d[0] < 0.0 {
-            most = most.min(-z[0] / d[0]);
-        }
-    }
-    most
 }
 
 #[cfg(test)]

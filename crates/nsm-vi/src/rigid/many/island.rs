@@ -151,6 +151,7 @@ impl Workshop {
         let (mark, memos, t) = (self.booked.mark(), self.memos.len(), job.t);
         let mut outcome = self.attempt(scene, job, tau, fresh, depth < DEPTH);
         if depth < DEPTH
+            && job.raised.is_empty()
             && outcome.is_ok()
             && let Some(couple) = self.sunk(scene, job, base)
         {
@@ -220,6 +221,10 @@ impl Workshop {
         let crowded = rest && job.list.len() > CROWDED;
         if crowded {
             self.strike_ahead(scene, job, left)?;
+            if !job.raised.is_empty() {
+                // The step is taken again, with what these bodies may come to touch.
+                return Ok(());
+            }
             rest = self.release(scene, job);
         }
         known &= !rest && !crowded;

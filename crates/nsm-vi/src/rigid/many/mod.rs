@@ -4,6 +4,7 @@
 //! the step form [islands](island); one in which something is entered is moved through the step by itself, at a [desk]. Islands are found from
 //! bounds of the speeds; where an impact has made a body faster than its bound, the step is taken again with the new one.
 
+mod close;
 mod desk;
 mod early;
 mod groups;

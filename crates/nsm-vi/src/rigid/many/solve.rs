@@ -1,5 +1,6 @@
 //! The one kernel: impulses in Coulomb's cones with $u = Wr + q$.
 
+use super::stages::CROWD;
 use nsm_solvers::friction::{
     Delassus, FrictionError, FrictionOptions, FrictionProblem, FrictionSolver, solve_contact,
 };
@@ -7,6 +8,9 @@ use nsm_solvers::friction::{
 /// Residual up to which impulses are taken where halving the step has not helped. They enter what they touch by it times the way of that
 /// small part of the step, and the run warns of it.
 const AT_LAST: f64 = 1e-4;
+
+/// The same in crowds, where halves of a step are no easier.
+const IN_CROWDS: f64 = 1e-5;
 
 /// Whether a guess is an answer. Jammed contacts have several, and the next one would be another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +21,17 @@ pub(super) enum Near {
     Enough,
     /// Where it would not be refused.
     Acceptable,
+}
+
+/// What is known of a problem beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The speed by which velocities are measured.
+    pub(super) scale: f64,
+    /// What is not known of $q$, and how far off the answer may be.
+    pub(super) rounding: f64,
+    pub(super) vague: f64,
+    pub(super) near: Near,
 }
 
 /// Solves friction problems of an island, with its storage.
@@ -51,14 +66,13 @@ impl Default for Solve {
 }
 
 impl Solve {
-    /// Finds $r$ from a guess; returns how far velocities are off. `scale` is the speed by which they are measured, `rounding` what is not
-    /// known of $q$.
+    /// Finds $r$ from a guess; returns how far velocities are off.
     pub(super) fn all(
         &mut self,
         q: &[f64],
         friction: &[f64],
         r: &mut [f64],
-        (scale, rounding, near): (f64, f64, Near),
+        Known { scale, rounding, vague, near }: Known,
     ) -> Result<f64, FrictionError> {
         if let ([mu], &[n, s, t]) = (friction, q) {
             r.copy_from_slice(&solve_contact(self.w.own(0), &[n, s, t], *mu));
@@ -74,13 +88,18 @@ impl Solve {
         let size = self.problem.size();
         let part = (scale / size).max(1.0);
         let options = FrictionOptions {
-            tolerance: (self.options.tolerance * part).max(4.0 * rounding / size),
+            tolerance: (self.options.tolerance * part).max(4.0 * rounding / size).max(vague / size),
             enough: (self.options.enough * part).max(4.0 * rounding / size),
-            acceptable: if self.at_last { AT_LAST } else { self.options.acceptable } * part,
+            acceptable: part
+                * match (self.at_last, friction.len() > CROWD) {
+                    (true, _) => AT_LAST,
+                    (false, true) => IN_CROWDS,
+                    (false, false) => self.options.acceptable,
+                },
             ..self.options
         };
         let near = match near {
-            Near::Any => 0.0,
+            Near::Any => vague / size,
             Near::Enough => options.enough,
             Near::Acceptable => options.acceptable,
         };

@@ -11,14 +11,11 @@
 //! against the slip in the middle ([`slip`]).
 
 use nsm_geom::Vec3;
-use nsm_model::ContactImpulse;
 
-use super::super::BodyState;
-use super::island::{CROWDED, Job, Trouble, Workshop};
+use super::island::{CROWDED, Job, NONE, Trouble, Workshop};
 use super::row::{Row, centre};
 use super::scene::Scene;
-use super::solve::Near;
-use crate::shared::slip;
+use super::solve::{Known, Near};
 
 /// Rounds of the iteration with frozen features.
 const ROUNDS: usize = 60;
@@ -30,6 +27,13 @@ const IN_VAIN: usize = 16;
 const FULL: usize = 6;
 /// Rounds in which the point where a pair pushes still moves.
 const CENTRED: usize = 4;
+/// Contacts above which impulses are known to fewer digits: those of the first round, which the next ones change anyway, and those that are taken,
+/// relative to the velocities.
+pub(super) const CROWD: usize = 64;
+const VAGUE: f64 = 1e-4;
+pub(super) const DIGITS: f64 = 1e-6;
+/// What a flight of a crowd enters by more than this share of the last change stays entered: rounds change less and less, by far.
+const CLEARLY: f64 = 0.03;
 /// How often features are looked for again, and how often those of a pair may be dropped.
 const PASSES: usize = 12;
 const GHOSTS: usize = 6;
@@ -44,13 +48,16 @@ const TOUCHING: f64 = 1e-11;
 const STILL: f64 = 1e-6;
 /// A pair is apart, entered, or a corner has moved, by more than these times its size.
 const APART: f64 = 1e-9;
-const ENTERED: f64 = 1e-10;
+pub(super) const ENTERED: f64 = 1e-10;
 const MOVED: f64 = 1e-9;
 
-/// Slip above this share of the speed of its parties is slip.
-const SLIPS: f64 = 1e-9;
-/// How often the law is turned after slip that turns: once leaves a direction that is off at second order.
-const TURNS: usize = 2;
+/// What came of a first stage.
+#[derive(PartialEq, Eq)]
+enum Outcome {
+    Flown,
+    /// Something else is entered: its impulses are not those of a flight that is taken.
+    InVain,
+}
 
 /// What is remembered of a contact that was held: its first impulse over a whole step.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +102,9 @@ impl Workshop {
         }
         let mut ghosts = 0;
         for _ in 0..PASSES {
-            self.first_stage(scene, job, tau)?;
+            if self.first_stage(scene, job, tau)? == Outcome::InVain {
+                break;
+            }
             if !self.renew(scene, job, &mut ghosts) {
                 break;
             }
@@ -140,7 +149,7 @@ impl Workshop {
         scene: &Scene<'_>,
         job: &mut Job<'_>,
         tau: f64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<Outcome, Trouble> {
         let n = self.rows.len();
         self.sharing.delassus(scene.world, &self.rows, &mut self.solve.w);
         self.mu.clear();
@@ -149,12 +158,15 @@ impl Workshop {
         for row in &self.rows {
             self.r.extend(row.components());
         }
-        let (mut last, mut mark) = (f64::INFINITY, (f64::INFINITY, 0));
+        let (mut last, mut mark, mut reached) = (f64::INFINITY, (f64::INFINITY, 0), 0.0_f64);
         let scale = self.speed(scene, job);
         for round in 0..ROUNDS {
             self.kicked_flight(scene, job, tau)?;
             if n == 0 {
-                return Ok(());
+                return Ok(Outcome::Flown);
+            }
+            if round > 0 && n > CROWD && self.is_in_vain(scene, job, tau * last) {
+                return Ok(Outcome::InVain);
             }
             if round < CENTRED {
                 centre(&mut self.rows);
@@ -191,11 +203,22 @@ impl Workshop {
                 FULL..SLOW => Near::Enough,
                 _ => Near::Acceptable,
             };
-            let known = (scale, rounding, near);
+            let size = size(&self.q);
+            // The first round of a crowd need not know more than the next one will change.
+            let least = (DIGITS * size).max(reached);
+            let vague = match (n > CROWD, round) {
+                (false, _) => 0.0,
+                (true, 0) => VAGUE * size,
+                (true, _) => least,
+            };
+            let known = Known { scale, rounding, vague, near };
             let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
             self.rounding = rounding;
             let defect = solved.map_err(|error| Trouble::Friction { error })?;
-            let size = size(&self.q);
+            let settles = vague <= least;
+            if round > 0 && defect > vague {
+                reached = 1.5 * defect;
+            }
             let residual = defect / scale.max(size);
             self.spread.clear();
             self.spread.extend(self.lambda.iter().zip(&self.r).map(|(l, r)| l - r));
@@ -211,10 +234,10 @@ impl Workshop {
             self.residual = self.residual.max(residual);
             let floor = rounding.max(CONVERGED * speed.max(size)).max(3.0 * defect);
             let stalls = round > 8 && worst.0 > 0.5 * last && worst.0 <= ACCEPTED * speed;
-            if worst.0 <= floor || stalls {
+            if settles && (worst.0 <= floor || stalls) {
                 let left = if stalls { worst.0 / speed } else { 0.0 };
                 self.contact = self.contact.max(residual).max(left);
-                return Ok(());
+                return Ok(Outcome::Flown);
             }
             if worst.0 < 0.5 * mark.0 {
                 mark = (worst.0, round);
@@ -241,11 +264,22 @@ impl Workshop {
                 row.impulse = row.vector(r);
             }
         }
-        Ok(())
+        Ok(Outcome::Flown)
+    }
+
+    /// Whether something that is not held is entered by much more than this flight may still change: another flight will be asked for.
+    fn is_in_vain(&mut self, scene: &Scene<'_>, job: &mut Job<'_>, change: f64) -> bool {
+        job.list.iter().any(|&k| {
+            let couple = &job.couples[k];
+            let motion = (&*job.now, &*job.end);
+            !couple.held
+                && scene.gap(couple, motion, job.axes, &mut self.scratch, &mut self.found)
+                    < -CLEARLY * change - NONE * couple.size
+        })
     }
 
     /// A speed by which those of the rows are measured, however short the flight: their own and what is applied in a step.
-    fn speed(&self, scene: &Scene<'_>, job: &Job<'_>) -> f64 {
+    pub(super) fn speed(&self, scene: &Scene<'_>, job: &Job<'_>) -> f64 {
         let of = |row: &Row| {
             let [n, s, t] = row.velocity(scene.world, job.now);
             n.abs().max(s.abs()).max(t.abs()) + scene.h * job.couples[row.couple].acceleration
@@ -329,153 +363,9 @@ impl Workshop {
         }
         changed
     }
-
-    /// Finds the velocities at the end of the last flight over `tau`, and books what was held: the second stage.
-    pub(super) fn close(
-        &mut self,
-        scene: &Scene<'_>,
-        job: &mut Job<'_>,
-        tau: f64,
-    ) -> Result<(), Trouble> {
-        if !self.flown_held {
-            return Ok(());
-        }
-        self.before.clear();
-        self.middle.clear();
-        let scale = self.speed(scene, job);
-        let rows = std::mem::take(&mut self.rows);
-        for row in &rows {
-            let u = row.velocity(scene.world, job.now);
-            let couple = &job.couples[row.couple];
-            let pushes = row.frame[0].dot(&row.impulse) > 0.0;
-            let mut moved = *row;
-            if !moved.place(scene, couple, job.end) {
-                continue;
-            }
-            moved.impulse = turned(&row.impulse, &row.frame[0], &moved.frame[0]);
-            if pushes || moved.gap <= ENTERED * couple.size {
-                self.before.push(row.vector(&u));
-                let slip = row.chord(job.now, job.end) / tau;
-                self.middle.push([1, 2].map(|k| moved.frame[k].dot(&slip)));
-                self.rows.push(moved);
-                if pushes {
-                    let contact = scene.contact(couple);
-                    let impulse = row.impulse * (scene.h / tau);
-                    let (parts, key) = (row.parts, row.key);
-                    self.memos.push(Memo { contact, parts, key, impulse });
-                }
-            }
-        }
-        self.spare = rows;
-        self.spare.clear();
-        let n = self.rows.len();
-        if n == 0 {
-            return Ok(());
-        }
-        self.sharing.delassus(scene.world, &self.rows, &mut self.solve.w);
-        self.mu.clear();
-        self.q.clear();
-        self.r.clear();
-        for row in &self.rows {
-            self.mu.push(row.law.friction);
-            self.q.extend(row.velocity(scene.world, job.end));
-            self.r.extend(row.components());
-        }
-        self.spread.clear();
-        self.spread.extend(self.r.iter().map(|r| -r));
-        self.solve.w.add_product(&self.spread, &mut self.q);
-        self.lambda.clear();
-        self.lambda.extend(self.r.iter().map(|r| 2.0 * r));
-        self.turned.clear();
-        self.turned.resize(n, [0.0; 2]);
-        for round in 0..=TURNS {
-            let size = size(&self.q).max(scale);
-            let known = (scale, self.rounding, Near::Any);
-            let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
-            let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
-            self.residual = self.residual.max(residual);
-            self.contact = self.contact.max(residual);
-            if !self.turn(scene, job, round) {
-                break;
-            }
-        }
-        for (k, row) in self.rows.iter().enumerate() {
-            let total = &self.lambda[3 * k..3 * k + 3];
-            let rest = row.vector(total) - row.impulse;
-            row.kick(scene.world, &rest, job.end);
-        }
-        for (k, row) in self.rows.iter().enumerate() {
-            let total = &self.lambda[3 * k..3 * k + 3];
-            if total[0] == 0.0 {
-                continue;
-            }
-            let u = row.velocity(scene.world, job.end);
-            let mean = 0.5 * (self.before[k] + row.vector(&u));
-            let slip = u[1].hypot(u[2]);
-            self.booked.held.push(ContactImpulse {
-                contact: scene.contact(&job.couples[row.couple]),
-                normal: total[0],
-                tangential: [total[1], total[2]],
-                rubs: self.mu[k] > 0.0,
-                slips: self.mu[k] > 0.0 && slip > SLIPS * (slip + job.scale(scene, row)),
-                work: row.vector(total).dot(&mean),
-                touch: row.touch(&job.couples[row.couple], &row.vector(total), job.end),
-            });
-        }
-        Ok(())
-    }
-
-    /// Turns the law of rows that slip, after the impulses in `lambda`; whether any of them is turned further. `q` has their turn in it.
-    fn turn(&mut self, scene: &Scene<'_>, job: &Job<'_>, round: usize) -> bool {
-        if round == TURNS || self.mu.iter().all(|mu| *mu == 0.0) {
-            return false;
-        }
-        self.change.clear();
-        self.change.extend_from_slice(&self.q);
-        self.solve.w.add_product(&self.lambda, &mut self.change);
-        let mut changed = false;
-        for (k, row) in self.rows.iter().enumerate() {
-            let (middle, old) = (self.middle[k], self.turned[k]);
-            let end = [0, 1].map(|i| self.change[3 * k + 1 + i] - old[i]);
-            let slow = SLIPS * job.scale(scene, row);
-            let pushes = self.mu[k] > 0.0 && self.lambda[3 * k] > 0.0;
-            let new = if pushes { slip::turn(middle, end, slow) } else { None };
-            if slip::turns(middle, old, new) {
-                changed = true;
-                let new = new.unwrap_or_default();
-                self.turned[k] = new;
-                for i in 0..2 {
-                    self.q[3 * k + 1 + i] += new[i] - old[i];
-                }
-            }
-        }
-        changed
-    }
 }
 
 /// $\max_i |q_i|$.
-fn size(q: &[f64]) -> f64 {
+pub(super) fn size(q: &[f64]) -> f64 {
     q.chunks_exact(3).map(|q| Vec3::new(q[0], q[1], q[2]).norm()).fold(0.0, f64::max)
-}
-
-/// A vector turned by the least rotation that takes one unit vector to another.
-fn turned(f: &Vec3, from: &Vec3, to: &Vec3) -> Vec3 {
-    let (axis, cosine) = (from.cross(to), from.dot(to));
-    if cosine <= -0.5 {
-        return *f;
-    }
-    let across = axis.cross(f);
-    f + across + axis.cross(&across) / (1.0 + cosine)
-}
-
-impl Job<'_> {
-    /// A speed by which slip is measured: what the applied acceleration does in a step.
-    fn scale(&self, scene: &Scene<'_>, row: &Row) -> f64 {
-        let speed = |b: &usize| {
-            let state: &BodyState = &self.end[*b];
-            state.gamma.norm() * scene.world.bodies()[*b].inverse_mass()
-        };
-        let fastest = row.bodies.iter().flatten().map(speed).fold(0.0, f64::max);
-        fastest + scene.h * self.couples[row.couple].acceleration
-    }
 }
