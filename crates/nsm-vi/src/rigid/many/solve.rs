@@ -109,7 +109,12 @@ impl Solve {
                 return Ok(residual * size);
             }
         }
-        self.solver.solve(&self.problem, r, &options).map(|report| report.residual * size)
+        let mut outcome = self.solver.solve(&self.problem, r, &options);
+        if outcome.is_err() && self.at_last {
+            let options = FrictionOptions { patient: true, ..options };
+            outcome = self.solver.solve(&self.problem, r, &options);
+        }
+        outcome.map(|report| report.residual * size)
     }
 
     /// The same for some of the contacts, in ascending order.
