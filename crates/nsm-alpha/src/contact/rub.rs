@@ -204,13 +204,7 @@ impl Contacts<'_> {
         rub.r.clear();
         rub.r.resize(m, 0.0);
         let failed = |error: FrictionError| {
-            let (contact, residual) = match error {
-                FrictionError::NotSolved { contact, residual } => (contact, residual),
-                FrictionError::NoInertia { contact, value } => (contact, value),
-                FrictionError::NotFinite { contact, .. }
-                | FrictionError::Coefficient { contact, .. } => (contact, f64::NAN),
-                FrictionError::Length { .. } => (0, f64::NAN),
-            };
+            let (contact, residual) = error.culprit();
             let contact = self.active.get(contact).map_or("", |&i| self.gaps.name(i)).to_owned();
             StepError::Friction { t, contact, residual }
         };

@@ -139,6 +139,19 @@ pub enum FrictionError {
     },
 }
 
+impl FrictionError {
+    /// The contact that is to blame, and the residual there (not a number where nothing was solved).
+    pub fn culprit(&self) -> (usize, f64) {
+        match *self {
+            Self::NotSolved { contact, residual } => (contact, residual),
+            Self::NotFinite { contact, .. }
+            | Self::Coefficient { contact, .. }
+            | Self::NoInertia { contact, .. } => (contact, f64::NAN),
+            Self::Length { .. } => (0, f64::NAN),
+        }
+    }
+}
+
 /// Solves a friction problem from the impulses in `r` (a warm start, or zero), through the methods in turn.
 ///
 /// # Errors

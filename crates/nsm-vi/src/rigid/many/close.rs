@@ -85,7 +85,7 @@ impl Workshop {
             let vague = if crowd { DIGITS * size } else { 0.0 };
             let known = Known { scale, rounding: self.rounding, vague, near: Near::Any };
             let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
-            let residual = solved.map_err(|error| Trouble::Friction { error })? / size;
+            let residual = solved? / size;
             self.residual = self.residual.max(residual);
             self.contact = self.contact.max(residual);
             if crowd || !self.turn(scene, job, round) {

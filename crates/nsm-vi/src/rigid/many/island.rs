@@ -110,10 +110,17 @@ pub(super) enum Trouble {
     Stage { row: usize, rounds: usize, residual: f64 },
     Events { couple: String, events: usize },
     NotFinite { body: usize },
-    Friction { error: FrictionError },
+    Friction { row: usize, residual: f64 },
     Law { error: ReflectError },
     Graze { couple: String },
     Pass { couple: String },
+}
+
+impl From<FrictionError> for Trouble {
+    fn from(error: FrictionError) -> Self {
+        let (row, residual) = error.culprit();
+        Self::Friction { row, residual }
+    }
 }
 
 /// Halvings of a step, and of one in which bodies may pass through each other.

@@ -214,7 +214,7 @@ impl Workshop {
             let known = Known { scale, rounding, vague, near };
             let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
             self.rounding = rounding;
-            let defect = solved.map_err(|error| Trouble::Friction { error })?;
+            let defect = solved?;
             let settles = vague <= least;
             if round > 0 && defect > vague {
                 reached = 1.5 * defect;

@@ -120,7 +120,10 @@ impl Workshop {
             self.lambda.clear();
             self.lambda.resize(3 * m, 0.0);
             let found = self.solve.some(&self.chosen, &self.q, &self.mu, &mut self.lambda);
-            found.map_err(|error| Trouble::Friction { error })?;
+            found.map_err(|error| {
+                let (contact, residual) = error.culprit();
+                Trouble::Friction { row: self.chosen.get(contact).copied().unwrap_or(0), residual }
+            })?;
             self.spread.clear();
             self.spread.resize(3 * n, 0.0);
             for (at, &k) in self.chosen.iter().enumerate() {
@@ -155,6 +158,9 @@ impl Workshop {
         let certificate = resolved.map_err(|error| match error {
             ReflectError::Rounds { contact, residual, rounds } => {
                 Trouble::Rounds { row: contact, rounds, residual }
+            }
+            ReflectError::Friction { contact, residual } => {
+                Trouble::Friction { row: contact, residual }
             }
             error => Trouble::Law { error },
         })?;
@@ -277,7 +283,9 @@ impl Trouble {
                 what: "the state",
                 culprit: scene.world.bodies()[body].name().to_owned(),
             },
-            Self::Friction { error } => StepError::Method { t, source: Box::new(error) },
+            Self::Friction { row, residual } => {
+                StepError::Friction { t, contact: contact(row), residual }
+            }
             Self::Law { error } => StepError::Method { t, source: Box::new(error) },
             Self::Pass { couple } => StepError::Method {
                 t,

@@ -25,13 +25,7 @@ impl Friction {
         rhs.extend(slots.iter().flat_map(|&s| [b[3 * s], b[3 * s + 1], b[3 * s + 2]]));
         let n = slots.len();
         let fail = |error: FrictionError| {
-            let (contact, residual) = match error {
-                FrictionError::NotSolved { contact, residual } => (contact, residual),
-                FrictionError::NoInertia { contact, value } => (contact, value),
-                FrictionError::NotFinite { contact, .. }
-                | FrictionError::Coefficient { contact, .. } => (contact, f64::NAN),
-                FrictionError::Length { .. } => (0, f64::NAN),
-            };
+            let (contact, residual) = error.culprit();
             let slot = slots.get(contact).copied().unwrap_or(0);
             let name = contacts.get(slot).map_or("", |&i| dry.name(system, i));
             StepError::Friction { t, contact: name.to_owned(), residual }
