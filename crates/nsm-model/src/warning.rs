@@ -326,6 +326,6 @@ impl ContactAccount {
         if events > 0 && depth > COARSE * opening && opening > 0.0 {
             return Some(Warning::Coarse { contact, depth, opening });
         }
-        (steps > 0).then_some(Warning::Sinking { contact, depth: sunk, steps })
+        (steps > 0 && sunk > noise).then_some(Warning::Sinking { contact, depth: sunk, steps })
     }
 }
