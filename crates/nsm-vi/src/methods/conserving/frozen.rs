@@ -11,7 +11,6 @@ use nsm_solvers::small::norm_inf;
 use super::equations::{Equations, Start};
 use crate::Tolerances;
 use crate::shared::extrapolation::Extrapolation;
-use crate::shared::flight::subtract;
 use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
@@ -71,21 +70,21 @@ impl Frozen {
         self.next_pause = (2 * self.next_pause).min(PAUSES[1]);
         self.predict(held, start, x, multipliers);
         let mut course = tolerances.frozen(multipliers.len());
+        let mut scale = 0.0;
         for iteration in 1..=PATIENCE {
-            equations.evaluate(start, x);
-            equations.residual(start, x, multipliers, &mut self.r, &mut self.scratch);
+            equations.defects(start, x, multipliers, &mut self.r, &mut self.scratch);
             // Minus the step, which spares two changes of sign.
             held.solve(&self.r, &equations.f, &mut self.dx, &mut self.dl).ok()?;
-            let (moved, scale) = subtract(&self.dx, x);
             for (l, d) in multipliers.iter_mut().zip(&self.dl) {
                 *l -= d;
             }
             // M⁻¹r is what the change of the multipliers moves and the step does not show.
             equations.system.mass().solve(&self.r, &mut self.scratch);
-            let loads = norm_inf(&self.scratch);
-            // A size that is not a number must not be lost.
-            let last = if loads > moved { loads } else { moved + 0.0 * loads };
-            let scale = scale.max(f64::MIN_POSITIVE);
+            let last = step_back(&self.dx, &self.scratch, x);
+            if iteration == 1 {
+                // From here on the positions change by nothing that counts.
+                scale = norm_inf(x).max(f64::MIN_POSITIVE);
+            }
             match course.stepped(last, scale) {
                 Contraction::Ends => {
                     let moved = x.iter().zip(&self.flight).map(|(x, y)| x - y);
@@ -127,4 +126,29 @@ impl Frozen {
             }
         }
     }
+}
+
+/// Subtracts `step` from `x` and returns the largest entry of `step` and of `beside`, NaN if any of either is.
+fn step_back(step: &[f64], beside: &[f64], x: &mut [f64]) -> f64 {
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    // In lanes, as in `norm_inf`.
+    let ((steps, step), (sides, beside)) = (step.as_chunks::<4>(), beside.as_chunks::<4>());
+    let (xs, x) = x.as_chunks_mut::<4>();
+    let (mut lanes, mut sums) = ([0.0_f64; 4], [0.0_f64; 4]);
+    for ((d, b), x) in steps.iter().zip(sides).zip(xs) {
+        for l in 0..4 {
+            x[l] -= d[l];
+        }
+        for l in 0..4 {
+            let (d, b) = (d[l].abs(), b[l].abs());
+            sums[l] += d + b;
+            lanes[l] = larger(larger(d, b), lanes[l]);
+        }
+    }
+    for ((d, b), x) in step.iter().zip(beside).zip(x) {
+        *x -= d;
+        sums[0] += d.abs() + b.abs();
+        lanes[0] = larger(larger(d.abs(), b.abs()), lanes[0]);
+    }
+    if sums.iter().sum::<f64>().is_nan() { f64::NAN } else { lanes.into_iter().fold(0.0, larger) }
 }
