@@ -98,15 +98,37 @@ impl<'a> Equations<'a> {
         self.middle_of(q, x);
         self.evaluate_slope(start, x);
         self.inertia(start, x, r, scratch);
+        self.add_forces(start, x, multipliers, r);
+        self.system.equalities().values_over(q, x, t + h, &mut self.f);
+    }
+
+    /// Writes the momentum at the end of a step to `x` with the `impulses` $-h\lambda$.
+    pub(super) fn momentum(
+        &mut self,
+        start: Start<'_>,
+        x: &[f64],
+        impulses: &[f64],
+        out: &mut [f64],
+    ) {
+        let Start { q, p, h, .. } = start;
+        self.middle_of(q, x);
+        self.evaluate_slope(start, x);
+        for ((new, p), s) in out.iter_mut().zip(p).zip(&self.slope) {
+            *new = p - h * s;
+        }
+        self.add_forces(start, x, impulses, out);
+    }
+
+    /// Adds $\bar G^\top\lambda$ to `out`, with the middle known; $\bar G$ may be left as it was.
+    fn add_forces(&mut self, start: Start<'_>, x: &[f64], lambda: &[f64], out: &mut [f64]) {
         let rows = self.system.equalities();
         if self.together {
-            let block = &mut self.block[..];
-            rows.add_gradients(&self.middle, t + 0.5 * h, multipliers, block, r);
+            let time = start.t + 0.5 * start.h;
+            rows.add_gradients(&self.middle, time, lambda, &mut self.block, out);
         } else {
             self.average_gradients(start, x);
-            rows.add_transposed(&self.averaged, multipliers, 1.0, r);
+            rows.add_transposed(&self.averaged, lambda, 1.0, out);
         }
-        rows.values_over(q, x, t + h, &mut self.f);
     }
 
     fn middle_of(&mut self, q: &[f64], x: &[f64]) {
