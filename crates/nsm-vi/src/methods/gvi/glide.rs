@@ -17,6 +17,7 @@ pub(super) fn can_glide(kernel: &Kernel<'_>) -> bool {
 
 /// Takes the step, whose gaps are known to be open at its start, if it is free flight, and writes the gaps at its end into `predicted`. A number
 /// that is not finite is left to the general way, which names it.
+#[inline]
 pub(super) fn glide(
     kernel: &mut Kernel<'_>,
     h: f64,
