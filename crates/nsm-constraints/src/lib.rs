@@ -44,6 +44,7 @@ mod reparametrisation;
 mod rod;
 mod rods;
 mod rows;
+mod runs;
 mod sets;
 mod spheres;
 mod spring;

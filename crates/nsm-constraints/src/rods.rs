@@ -6,11 +6,12 @@
 
 use crate::Rod;
 
-/// A rod in the plane, as numbers.
+/// A rod in the plane, as numbers; the coordinates of either end are neighbours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlaneRod {
-    a: [usize; 2],
-    b: [usize; 2],
+    /// The first coordinate of either end.
+    a: usize,
+    b: usize,
     s: f64,
     centre: [f64; 2],
     square: f64,
@@ -22,8 +23,8 @@ impl PlaneRod {
     pub(crate) fn new(rod: &Rod) -> Option<Self> {
         let (coordinates, [cx, cy, _]) = rod.in_plane()?;
         let (a, b, s) = match *coordinates {
-            [x, y] => ([x, y], [x, y], 0.0),
-            [x, y, u, v] => ([x, y], [u, v], 1.0),
+            [x, y] if y == x + 1 => (x, x, 0.0),
+            [x, y, u, v] if y == x + 1 && v == u + 1 => (x, u, 1.0),
             _ => return None,
         };
         let (length, reciprocal) = rod.length();
@@ -32,8 +33,8 @@ impl PlaneRod {
 
     #[inline]
     fn vector(&self, q: &[f64]) -> [f64; 2] {
-        let ([ax, ay], [bx, by], [cx, cy]) = (self.a, self.b, self.centre);
-        [q[ax] - self.s * q[bx] - cx, q[ay] - self.s * q[by] - cy]
+        let (a, b) = (&q[self.a..self.a + 2], &q[self.b..self.b + 2]);
+        [a[0] - self.s * b[0] - self.centre[0], a[1] - self.s * b[1] - self.centre[1]]
     }
 }
 
@@ -61,6 +62,20 @@ pub(crate) fn gradients(rods: &[PlaneRod], q: &[f64], mut out: &mut [f64]) {
     }
 }
 
+/// Adds $\lambda\\,\nabla f$ of every rod to `out`, without keeping the gradients.
+pub(crate) fn add_gradients(rods: &[PlaneRod], q: &[f64], lambda: &[f64], out: &mut [f64]) {
+    for (rod, lambda) in rods.iter().zip(lambda) {
+        let [x, y] = rod.vector(q);
+        let (x, y) = (lambda * (rod.reciprocal * x), lambda * (rod.reciprocal * y));
+        let a = &mut out[rod.a..rod.a + 2];
+        a[0] += x;
+        a[1] += y;
+        let b = &mut out[rod.b..rod.b + 2];
+        b[0] -= rod.s * x;
+        b[1] -= rod.s * y;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Affine, Field, Rod, Rows};
@@ -78,6 +93,9 @@ mod tests {
             Rod::between(&[0, 1, 2], &[6, 7, 8], 0.9).unwrap(),
             Rod::to_pivot(&[7], &[0.4], 2.0).unwrap(),
             Rod::between(&[6, 1], &[7, 8], 1.7).unwrap(),
+            Rod::between(&[2, 3], &[7, 8], 1.4).unwrap(),
+            Rod::to_pivot(&[5, 6], &[0.3, -0.2], 0.6).unwrap(),
+            Rod::between(&[5, 6], &[2, 3], 0.8).unwrap(),
         ] {
             rows.push("rod", rod).unwrap();
         }
@@ -88,6 +106,12 @@ mod tests {
         let (mut values, mut gradients) = (vec![0.0; rows.len()], vec![0.0; rows.entries()]);
         rows.values(&q, 0.0, &mut values);
         rows.gradients(&q, 0.0, &mut gradients);
+        let lambda: Vec<f64> = (0..rows.len()).map(|i| 0.3 - (2.3 * i as f64).cos()).collect();
+        let (mut together, mut apart) = (q.clone(), q.clone());
+        let mut scratch = vec![0.0; rows.largest_block()];
+        rows.add_gradients(&q, 0.0, &lambda, &mut scratch, &mut together);
+        rows.add_transposed(&gradients, &lambda, 1.0, &mut apart);
+        assert_eq!(together, apart);
         for (i, value) in values.iter().enumerate() {
             assert_eq!(*value, rows.field(i).value(&q, 0.0), "row {i}");
             let mut gradient = vec![0.0; rows.columns(i).len()];

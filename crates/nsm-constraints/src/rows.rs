@@ -5,14 +5,14 @@
 //! can compute once where each entry goes. The same bundle serves as constraints (row by row) and as
 //! a potential (the sum of its rows).
 
-use std::any::Any;
 use std::ops::Range;
 
 use nsm_solvers::small::{sparse_axpy, sparse_dot};
 
 use crate::affine::AffineRows;
-use crate::rods::{self, PlaneRod};
-use crate::{Affine, ConstraintError, Field, Rod, RowPattern, check_coordinates};
+use crate::rods;
+use crate::runs::{Run, RunKind};
+use crate::{ConstraintError, Field, RowPattern, check_coordinates};
 
 /// Named rows $g_i(q, t)$ on a common coordinate vector.
 pub struct Rows {
@@ -31,29 +31,6 @@ pub struct Rows {
     /// Largest block: the scratch that [`Rows::curvatures`] and sums need.
     largest_block: usize,
     quadratic: bool,
-}
-
-/// Rows that are evaluated together.
-enum Run {
-    Fields(Range<usize>),
-    Affine(Range<usize>, AffineRows),
-    Rods(Range<usize>, Vec<PlaneRod>),
-}
-
-/// What kind of run a row belongs to.
-enum RunKind {
-    Rod(PlaneRod),
-    Affine(Affine),
-    Any,
-}
-
-impl RunKind {
-    fn of(field: &(impl Field + 'static)) -> Self {
-        match (field as &dyn Any).downcast_ref::<Rod>().and_then(PlaneRod::new) {
-            Some(rod) => Self::Rod(rod),
-            None => field.affine().map_or(Self::Any, Self::Affine),
-        }
-    }
 }
 
 impl std::fmt::Debug for Rows {
@@ -293,6 +270,31 @@ impl Rows {
                         q,
                         &mut out[self.starts[rows.start]..self.starts[rows.end]],
                     );
+                }
+            }
+        }
+    }
+
+    /// Adds $\sum_i \lambda_i \nabla g_i(q, t)$ to `out`, for whoever has no use for the gradients one by one.
+    ///
+    /// `scratch` holds at least [`largest_block`](Rows::largest_block) numbers.
+    pub fn add_gradients(
+        &self,
+        q: &[f64],
+        t: f64,
+        lambda: &[f64],
+        scratch: &mut [f64],
+        out: &mut [f64],
+    ) {
+        for run in &self.runs {
+            match run {
+                Run::Rods(rows, rods) => rods::add_gradients(rods, q, &lambda[rows.clone()], out),
+                Run::Fields(rows) | Run::Affine(rows, _) => {
+                    for i in rows.clone() {
+                        let columns = self.columns(i);
+                        self.fields[i].gradient(q, t, &mut scratch[..columns.len()]);
+                        sparse_axpy(lambda[i], &scratch[..columns.len()], columns, out);
+                    }
                 }
             }
         }

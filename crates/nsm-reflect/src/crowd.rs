@@ -53,7 +53,8 @@ impl CrowdImpulses {
         }
     }
 
-    /// Takes the gradients of `contacts` at a configuration: `g` holds those of all contacts, current for these.
+    /// Takes the gradients of `contacts` at a configuration, whether they [are placed](Self::is_placed) or not: `g` holds those of all
+    /// contacts, current for these.
     ///
     /// # Errors
     /// Gradients that are not finite.
@@ -63,9 +64,6 @@ impl CrowdImpulses {
         g: &[f64],
         contacts: &[usize],
     ) -> Result<(), ReflectError> {
-        if self.is_placed(g, contacts) {
-            return Ok(());
-        }
         let given = ContactRows::of_pattern(&self.starts, &self.columns, g);
         self.contacts.clear();
         self.gradients.clear();

@@ -128,9 +128,9 @@ impl Diagonal {
         for ((x, f), w) in x.iter_mut().zip(f).zip(&self.weights) {
             *x = f * w;
         }
-        for ((l, b), row) in lambda.iter_mut().zip(b).zip(self.starts.windows(2)) {
-            let row = row[0]..row[1];
-            *l = small::sparse_dot(&g_lower[row.clone()], &self.columns[row], x) - b;
+        let rows = rows(&self.starts, g_lower, &self.columns);
+        for ((l, b), (values, columns)) in lambda.iter_mut().zip(b).zip(rows) {
+            *l = small::sparse_dot(values, columns, x) - b;
         }
         self.subtract_reaction(dropped, x, lambda)
     }
@@ -159,10 +159,24 @@ impl Diagonal {
             *l = 0.0;
         }
         self.system.solve_in_place(lambda)?;
-        for (l, row) in lambda.iter().zip(self.starts.windows(2)) {
-            let row = row[0]..row[1];
-            small::sparse_axpy(-l, &self.y[row.clone()], &self.columns[row], x);
+        for (l, (values, columns)) in lambda.iter().zip(rows(&self.starts, &self.y, &self.columns))
+        {
+            small::sparse_axpy(-l, values, columns, x);
         }
         Ok(())
     }
+}
+
+/// Values and columns of row after row, cut off one after another: cheaper than to look each up.
+fn rows<'a>(
+    starts: &'a [usize],
+    mut values: &'a [f64],
+    mut columns: &'a [usize],
+) -> impl Iterator<Item = (&'a [f64], &'a [usize])> {
+    starts.windows(2).map(move |row| {
+        let (row_values, other_values) = values.split_at(row[1] - row[0]);
+        let (row_columns, other_columns) = columns.split_at(row[1] - row[0]);
+        (values, columns) = (other_values, other_columns);
+        (row_values, row_columns)
+    })
 }

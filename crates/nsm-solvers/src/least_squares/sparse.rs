@@ -30,12 +30,11 @@ const ACCEPTED: f64 = 1e-8;
 pub struct SparseNnls {
     starts: Vec<usize>,
     indices: Vec<usize>,
-    memory: Option<Box<(SymmetricSparse, EnvelopeFactor)>>,
+    memory: Option<Box<Memory>>,
     shift: Vec<f64>,
     largest: f64,
-    /// Indices that carry, and those of the factor, in the order of the matrix.
+    /// Indices that carry, in the order of the matrix.
     carries: Vec<bool>,
-    factored: Vec<bool>,
     q: Vec<f64>,
     zero: Vec<f64>,
     lambda: Vec<f64>,
@@ -44,25 +43,65 @@ pub struct SparseNnls {
     step: Vec<f64>,
 }
 
+/// A matrix with the factors of the last two sets of carrying indices: two problems that alternate need not factorise in turn.
+#[derive(Debug)]
+struct Memory {
+    matrix: SymmetricSparse,
+    factors: [Factored; 2],
+}
+
+/// A factor and its indices; empty if it is none of the matrix.
+#[derive(Debug)]
+struct Factored {
+    set: Vec<bool>,
+    factor: EnvelopeFactor,
+}
+
+impl Memory {
+    fn new(matrix: SymmetricSparse) -> Self {
+        let none =
+            || Factored { set: Vec::with_capacity(matrix.n), factor: EnvelopeFactor::new(&matrix) };
+        let factors = [none(), none()];
+        Self { matrix, factors }
+    }
+
+    /// Puts the factor of a set in front; false if it has none.
+    fn factorise(&mut self, set: &[bool], shift: &[f64]) -> bool {
+        if self.factors[0].set == set {
+            return true;
+        }
+        self.factors.swap(0, 1);
+        let Factored { set: kept, factor } = &mut self.factors[0];
+        if kept == set {
+            return true;
+        }
+        kept.clear();
+        if !factor.factor(&self.matrix, set, shift) {
+            return false;
+        }
+        kept.extend_from_slice(set);
+        true
+    }
+}
+
 impl SparseNnls {
     /// Takes a matrix by its columns, both triangles.
     pub fn set(&mut self, starts: &[usize], indices: &[usize], values: &[f64]) {
         let n = starts.len().saturating_sub(1);
         if self.memory.is_none() || self.starts != starts || self.indices != indices {
             let matrix = SymmetricSparse::new(n, starts, indices);
-            let factor = EnvelopeFactor::new(&matrix);
-            self.memory = Some(Box::new((matrix, factor)));
+            self.memory = Some(Box::new(Memory::new(matrix)));
             self.starts.clear();
             self.starts.extend_from_slice(starts);
             self.indices.clear();
             self.indices.extend_from_slice(indices);
         }
         let Some(memory) = &mut self.memory else { return };
-        memory.0.load(values);
-        self.largest = memory.0.diagonal.iter().fold(0.0, |a: f64, &b| a.max(b));
+        memory.matrix.load(values);
+        memory.factors.iter_mut().for_each(|factored| factored.set.clear());
+        self.largest = memory.matrix.diagonal.iter().fold(0.0, |a: f64, &b| a.max(b));
         self.shift.clear();
         self.shift.resize(n, PROXIMAL * self.largest);
-        self.factored.clear();
         self.carries.clear();
         self.carries.resize(n, false);
     }
@@ -87,9 +126,9 @@ impl SparseNnls {
             }
         }
         let Some(mut memory) = self.memory.take() else { return Ok(()) };
-        self.gather(&memory.0, q, zero, lambda);
+        self.gather(&memory.matrix, q, zero, lambda);
         let outcome = self.search(&mut memory, enough, free);
-        for (k, &i) in memory.0.order.iter().enumerate() {
+        for (k, &i) in memory.matrix.order.iter().enumerate() {
             lambda[i] = self.lambda[k];
         }
         self.memory = Some(memory);
@@ -110,7 +149,7 @@ impl SparseNnls {
 
     fn search(
         &mut self,
-        memory: &mut (SymmetricSparse, EnvelopeFactor),
+        memory: &mut Memory,
         enough: f64,
         free: bool,
     ) -> Result<(), LeastSquaresError> {
@@ -121,10 +160,10 @@ impl SparseNnls {
             let index = self.q.iter().position(|q| !q.is_finite()).unwrap_or(0);
             return Err(LeastSquaresError::NotFinite { what: "q", index });
         }
-        self.update_slack(&memory.0);
+        self.update_slack(&memory.matrix);
         let rounding = self.rounding(size);
         for i in 0..n {
-            let acts = memory.0.diagonal[i] > 0.0;
+            let acts = memory.matrix.diagonal[i] > 0.0;
             self.carries[i] = acts && (free || self.lambda[i] > 0.0 || self.slack[i] < -rounding);
         }
         let mut before = f64::INFINITY;
@@ -156,28 +195,32 @@ impl SparseNnls {
     /// Solves around the reference: exchanges all violated indices while their number falls.
     fn exchange(
         &mut self,
-        memory: &mut (SymmetricSparse, EnvelopeFactor),
+        memory: &mut Memory,
         free: bool,
         size: f64,
     ) -> Result<(), LeastSquaresError> {
         let n = self.q.len();
         let (mut fewest, mut patience) = (usize::MAX, PATIENCE);
         while patience > 0 {
+            let mut dropped = false;
             for i in 0..n {
-                if !self.carries[i] {
-                    self.lambda[i] = 0.0;
+                if !self.carries[i] && self.lambda[i] != 0.0 {
+                    (self.lambda[i], dropped) = (0.0, true);
                 }
+            }
+            if dropped {
+                self.update_slack(&memory.matrix);
             }
             self.solve_carrying(memory, size)?;
             for (l, d) in self.lambda.iter_mut().zip(&self.step) {
                 *l += d;
             }
-            self.update_slack(&memory.0);
+            self.update_slack(&memory.matrix);
             if free {
                 return Ok(());
             }
             let rounding = self.rounding(size);
-            let violated = (0..n).filter(|&i| self.violates(&memory.0, i, rounding)).count();
+            let violated = (0..n).filter(|&i| self.violates(&memory.matrix, i, rounding)).count();
             if violated == 0 {
                 return Ok(());
             }
@@ -187,7 +230,7 @@ impl SparseNnls {
                 patience -= 1;
             }
             for i in 0..n {
-                if self.violates(&memory.0, i, rounding) {
+                if self.violates(&memory.matrix, i, rounding) {
                     self.carries[i] = !self.carries[i];
                 }
             }
@@ -197,17 +240,14 @@ impl SparseNnls {
 
     /// The method of Lawson and Hanson from the reference: one index enters at a time, and the objective falls.
     #[cold]
-    fn descend(
-        &mut self,
-        memory: &mut (SymmetricSparse, EnvelopeFactor),
-        size: f64,
-    ) -> Result<(), LeastSquaresError> {
+    fn descend(&mut self, memory: &mut Memory, size: f64) -> Result<(), LeastSquaresError> {
         let n = self.q.len();
         for i in 0..n {
             self.lambda[i] = self.reference[i].max(0.0);
             self.carries[i] = self.lambda[i] > 0.0;
         }
         for _ in 0..EXCHANGES {
+            self.update_slack(&memory.matrix);
             self.solve_carrying(memory, size)?;
             // As far as no multiplier becomes negative.
             let rounding = self.rounding(size);
@@ -226,11 +266,11 @@ impl SparseNnls {
                 (self.carries[i], self.lambda[i]) = (false, 0.0);
                 continue;
             }
-            self.update_slack(&memory.0);
+            self.update_slack(&memory.matrix);
             let rounding = self.rounding(size);
             let pushed = |i: usize| self.slack[i] - self.shift[i] * self.reference[i];
             let enters = (0..n)
-                .filter(|&i| !self.carries[i] && self.violates(&memory.0, i, rounding))
+                .filter(|&i| !self.carries[i] && self.violates(&memory.matrix, i, rounding))
                 .min_by(|&a, &b| pushed(a).total_cmp(&pushed(b)));
             let Some(i) = enters else { return Ok(()) };
             self.carries[i] = true;
@@ -238,25 +278,16 @@ impl SparseNnls {
         Err(LeastSquaresError::Stalled { iterations: EXCHANGES, residual: size })
     }
 
-    /// Leaves in `step` what leads from `lambda` to the solution for the carrying indices.
-    fn solve_carrying(
-        &mut self,
-        (matrix, factor): &mut (SymmetricSparse, EnvelopeFactor),
-        size: f64,
-    ) -> Result<(), LeastSquaresError> {
-        if self.factored != self.carries {
-            if !factor.factor(matrix, &self.carries, &self.shift) {
-                self.factored.clear();
-                return Err(LeastSquaresError::Stalled { iterations: 0, residual: size });
-            }
-            self.factored.clone_from(&self.carries);
+    /// Leaves in `step` what leads from `lambda`, of which the slack is known, to the solution for the carrying indices.
+    fn solve_carrying(&mut self, memory: &mut Memory, size: f64) -> Result<(), LeastSquaresError> {
+        if !memory.factorise(&self.carries, &self.shift) {
+            return Err(LeastSquaresError::Stalled { iterations: 0, residual: size });
         }
-        self.update_slack(matrix);
         for i in 0..self.q.len() {
             let back = self.shift[i] * (self.lambda[i] - self.reference[i]);
             self.step[i] = if self.carries[i] { -self.slack[i] - back } else { 0.0 };
         }
-        factor.solve(&mut self.step);
+        memory.factors[0].factor.solve(&mut self.step);
         Ok(())
     }
 

@@ -48,9 +48,11 @@ impl<'a> Equations<'a> {
         let n = system.dimension();
         let (potential, equalities) = (system.potential(), system.equalities());
         let largest = potential.largest_block().max(equalities.largest_block());
+        let loads = Loads::new(system);
         Self {
             system,
-            loads: Loads::new(system),
+            slope: loads.constant().to_vec(),
+            loads,
             averager: Averager::new(rule, largest),
             mass: system.mass().entries().iter().map(|e| e.2).collect(),
             curved: (0..potential.len()).filter(|&i| !potential.field(i).is_affine()).collect(),
@@ -63,7 +65,6 @@ impl<'a> Equations<'a> {
             block: vec![0.0; largest],
             middle: vec![0.0; n],
             velocity: vec![0.0; n],
-            slope: vec![0.0; n],
             averaged: vec![0.0; equalities.entries()],
             end: vec![0.0; equalities.entries()],
             f: vec![0.0; equalities.len()],
@@ -73,8 +74,73 @@ impl<'a> Equations<'a> {
     /// Evaluates $\bar s$, $\bar G$ and $f(x)$.
     pub(super) fn evaluate(&mut self, start: Start<'_>, x: &[f64]) {
         let Start { q, t, h, .. } = start;
+        self.middle_of(q, x);
+        self.evaluate_slope(start, x);
+        let rows = self.system.equalities();
+        if self.together {
+            rows.gradients(&self.middle, t + 0.5 * h, &mut self.averaged);
+        } else {
+            self.average_gradients(start, x);
+        }
+        rows.values_over(q, x, t + h, &mut self.f);
+    }
+
+    /// Evaluates $\bar s$ and $f(x)$ and writes $r$ at once; $\bar G$ may be left as it was.
+    pub(super) fn defects(
+        &mut self,
+        start: Start<'_>,
+        x: &[f64],
+        multipliers: &[f64],
+        r: &mut [f64],
+        scratch: &mut [f64],
+    ) {
+        let Start { q, t, h, .. } = start;
+        self.middle_of(q, x);
+        self.evaluate_slope(start, x);
+        self.inertia(start, x, r, scratch);
+        self.add_forces(start, x, multipliers, r);
+        self.system.equalities().values_over(q, x, t + h, &mut self.f);
+    }
+
+    /// Writes the momentum at the end of a step to `x` with the `impulses` $-h\lambda$.
+    pub(super) fn momentum(
+        &mut self,
+        start: Start<'_>,
+        x: &[f64],
+        impulses: &[f64],
+        out: &mut [f64],
+    ) {
+        let Start { q, p, h, .. } = start;
+        self.middle_of(q, x);
+        self.evaluate_slope(start, x);
+        for ((new, p), s) in out.iter_mut().zip(p).zip(&self.slope) {
+            *new = p - h * s;
+        }
+        self.add_forces(start, x, impulses, out);
+    }
+
+    /// Adds $\bar G^\top\lambda$ to `out`, with the middle known; $\bar G$ may be left as it was.
+    fn add_forces(&mut self, start: Start<'_>, x: &[f64], lambda: &[f64], out: &mut [f64]) {
+        let rows = self.system.equalities();
+        if self.together {
+            let time = start.t + 0.5 * start.h;
+            rows.add_gradients(&self.middle, time, lambda, &mut self.block, out);
+        } else {
+            self.average_gradients(start, x);
+            rows.add_transposed(&self.averaged, lambda, 1.0, out);
+        }
+    }
+
+    fn middle_of(&mut self, q: &[f64], x: &[f64]) {
         for ((middle, a), b) in self.middle.iter_mut().zip(q).zip(x) {
             *middle = 0.5 * (a + b);
+        }
+    }
+
+    /// Evaluates $\bar s$, with the middle known.
+    fn evaluate_slope(&mut self, Start { q, t, h, .. }: Start<'_>, x: &[f64]) {
+        if self.loads.is_constant() {
+            return;
         }
         if self.forced {
             for ((velocity, a), b) in self.velocity.iter_mut().zip(q).zip(x) {
@@ -93,15 +159,15 @@ impl<'a> Equations<'a> {
             }
         }
         self.loads.subtract_forces(&self.middle, &self.velocity, t + 0.5 * h, &mut self.slope);
+    }
+
+    /// Evaluates $\bar G$ row by row.
+    fn average_gradients(&mut self, Start { q, t, h, .. }: Start<'_>, x: &[f64]) {
+        let chord = Chord { start: q, middle: &self.middle, end: x, t, h };
         let rows = self.system.equalities();
-        if self.together {
-            rows.gradients(&self.middle, t + 0.5 * h, &mut self.averaged);
-        } else {
-            for i in 0..rows.len() {
-                self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
-            }
+        for i in 0..rows.len() {
+            self.averager.gradient(rows.field(i), chord, &mut self.averaged[rows.span(i)]);
         }
-        rows.values_over(q, x, t + h, &mut self.f);
     }
 
     /// Evaluates $G(x)$, which the matrices of Newton's method need.
@@ -118,15 +184,24 @@ impl<'a> Equations<'a> {
         r: &mut [f64],
         scratch: &mut [f64],
     ) {
-        let Start { q, p, h, .. } = start;
-        for ((d, a), b) in scratch.iter_mut().zip(q).zip(x) {
-            *d = b - a;
-        }
-        self.system.mass().multiply(scratch, r);
-        for ((r, p), s) in r.iter_mut().zip(p).zip(&self.slope) {
-            *r += h * (0.5 * h * s - p);
-        }
+        self.inertia(start, x, r, scratch);
         self.system.equalities().add_transposed(&self.averaged, multipliers, 1.0, r);
+    }
+
+    /// Writes $r$ without the forces of the constraints.
+    fn inertia(&self, start: Start<'_>, x: &[f64], r: &mut [f64], scratch: &mut [f64]) {
+        let Start { q, p, h, .. } = start;
+        let given = p.iter().zip(&self.slope).map(|(p, s)| h * (0.5 * h * s - p));
+        let moved = q.iter().zip(x).map(|(a, b)| b - a);
+        if let Some(mass) = self.system.mass().as_diagonal() {
+            for (r, (m, (moved, given))) in r.iter_mut().zip(mass.iter().zip(moved.zip(given))) {
+                *r = m * moved + given;
+            }
+            return;
+        }
+        scratch.iter_mut().zip(moved).for_each(|(d, moved)| *d = moved);
+        self.system.mass().multiply(scratch, r);
+        r.iter_mut().zip(given).for_each(|(r, given)| *r += given);
     }
 
     /// Positions of the values that [`jacobian`](Self::jacobian) writes; duplicates add up.

@@ -3,15 +3,14 @@
 //! At $h \to 0$ the matrix of the step is $\begin{pmatrix} M & G^\top \cr G & 0 \end{pmatrix}$, which costs as much
 //! as a chain is long, and a fraction of the true one. In the middle its forces have the directions of the step, but for $O(h^2)$. Iterations with it gain a factor $O(h)$ each, and reach the
 //! same step to round-off where forces and motion vary little over it. Where they vary more, Newton's method takes over,
-//! and the attempt is not repeated for a while. It begins with what the last three steps say of this one.
+//! and the attempt is not repeated for a while. It begins with what the last five steps say of this one.
 
 use nsm_solvers::newton::Contraction;
 use nsm_solvers::small::norm_inf;
 
 use super::equations::{Equations, Start};
+use super::history::History;
 use crate::Tolerances;
-use crate::shared::extrapolation::Extrapolation;
-use crate::shared::flight::subtract;
 use crate::shared::held::Held;
 
 /// Iterations before Newton's method takes over.
@@ -26,8 +25,8 @@ pub(super) struct Frozen {
     pause: usize,
     next_pause: usize,
     /// What the last steps moved beyond $h v$, and their multipliers; where the last one ended.
-    beyond: Extrapolation,
-    loads: Extrapolation,
+    beyond: History,
+    loads: History,
     left: Vec<f64>,
     /// $q + h v$.
     flight: Vec<f64>,
@@ -35,6 +34,7 @@ pub(super) struct Frozen {
     dl: Vec<f64>,
     r: Vec<f64>,
     scratch: Vec<f64>,
+    ones: Vec<f64>,
 }
 
 impl Frozen {
@@ -42,14 +42,15 @@ impl Frozen {
         Self {
             pause: 0,
             next_pause: PAUSES[0],
-            beyond: Extrapolation::new(n),
-            loads: Extrapolation::new(m),
+            beyond: History::new(n),
+            loads: History::new(m),
             left: vec![f64::NAN; n],
             flight: vec![0.0; n],
             dx: vec![0.0; n],
             dl: vec![0.0; m],
             r: vec![0.0; n],
             scratch: vec![0.0; n],
+            ones: vec![1.0; n],
         }
     }
 
@@ -71,28 +72,32 @@ impl Frozen {
         self.next_pause = (2 * self.next_pause).min(PAUSES[1]);
         self.predict(held, start, x, multipliers);
         let mut course = tolerances.frozen(multipliers.len());
+        let mut scale = 0.0;
         for iteration in 1..=PATIENCE {
-            equations.evaluate(start, x);
-            equations.residual(start, x, multipliers, &mut self.r, &mut self.scratch);
+            equations.defects(start, x, multipliers, &mut self.r, &mut self.scratch);
             // Minus the step, which spares two changes of sign.
             held.solve(&self.r, &equations.f, &mut self.dx, &mut self.dl).ok()?;
-            let (moved, scale) = subtract(&self.dx, x);
             for (l, d) in multipliers.iter_mut().zip(&self.dl) {
                 *l -= d;
             }
             // M⁻¹r is what the change of the multipliers moves and the step does not show.
-            equations.system.mass().solve(&self.r, &mut self.scratch);
-            let loads = norm_inf(&self.scratch);
-            // A size that is not a number must not be lost.
-            let last = if loads > moved { loads } else { moved + 0.0 * loads };
-            let scale = scale.max(f64::MIN_POSITIVE);
+            let mass = equations.system.mass();
+            let last = if let Some(inverse) = mass.as_inverse_diagonal() {
+                step_back(&self.dx, (&self.r, inverse), x)
+            } else {
+                mass.solve(&self.r, &mut self.scratch);
+                step_back(&self.dx, (&self.scratch, &self.ones), x)
+            };
+            if iteration == 1 {
+                // From here on the positions change by nothing that counts.
+                scale = norm_inf(x).max(f64::MIN_POSITIVE);
+            }
             match course.stepped(last, scale) {
                 Contraction::Ends => {
                     let moved = x.iter().zip(&self.flight).map(|(x, y)| x - y);
                     self.beyond.remember(moved);
                     self.loads.remember(multipliers.iter().copied());
                     self.left.copy_from_slice(x);
-                    equations.evaluate(start, x);
                     (self.pause, self.next_pause) = (0, PAUSES[0]);
                     return Some((iteration, last / scale));
                 }
@@ -103,7 +108,7 @@ impl Frozen {
         None
     }
 
-    /// Adds to the flight in `x` what the last three steps say of this one, if they ended where it begins.
+    /// Adds to the flight in `x` what the last steps say of this one, if they ended where it begins.
     fn predict(
         &mut self,
         held: &Held<'_>,
@@ -118,13 +123,33 @@ impl Frozen {
             self.beyond.forget();
             self.loads.forget();
         }
-        if self.beyond.is_known() {
-            for (x, d) in x.iter_mut().zip(self.beyond.next()) {
-                *x += d;
-            }
-            for (l, next) in multipliers.iter_mut().zip(self.loads.next()) {
-                *l = next;
-            }
+        x.iter_mut().zip(self.beyond.next()).for_each(|(x, d)| *x += d);
+        multipliers.iter_mut().zip(self.loads.next()).for_each(|(l, next)| *l = next);
+    }
+}
+
+/// Subtracts `step` from `x` and returns the largest entry of `step` and of two vectors' products, NaN if any of either is.
+fn step_back(step: &[f64], (a, b): (&[f64], &[f64]), x: &mut [f64]) -> f64 {
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    // In lanes, as in `norm_inf`.
+    let ((steps, step), (xs, x)) = (step.as_chunks::<4>(), x.as_chunks_mut::<4>());
+    let ((lefts, left), (rights, right)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let (mut lanes, mut sums) = ([0.0_f64; 4], [0.0_f64; 4]);
+    for ((d, x), (a, b)) in steps.iter().zip(xs).zip(lefts.iter().zip(rights)) {
+        for l in 0..4 {
+            x[l] -= d[l];
+        }
+        for l in 0..4 {
+            let (d, b) = (d[l].abs(), (a[l] * b[l]).abs());
+            sums[l] += d + b;
+            lanes[l] = larger(larger(d, b), lanes[l]);
         }
     }
+    for ((d, x), (a, b)) in step.iter().zip(x).zip(left.iter().zip(right)) {
+        *x -= d;
+        let (d, b) = (d.abs(), (a * b).abs());
+        sums[0] += d + b;
+        lanes[0] = larger(larger(d, b), lanes[0]);
+    }
+    if sums.iter().sum::<f64>().is_nan() { f64::NAN } else { lanes.into_iter().fold(0.0, larger) }
 }

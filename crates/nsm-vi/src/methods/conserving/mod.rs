@@ -18,6 +18,7 @@
 mod average;
 mod equations;
 mod frozen;
+mod history;
 mod loaded;
 mod solve;
 mod tangent;
@@ -192,13 +193,12 @@ impl Stepper for ConservingStepper<'_> {
         }
         let start = Start { q: &state.q, p: &state.p, t, h };
         let iterations = self.solver.solve(start)?;
-        // Formed from forces: differences of positions divided by h would cost digits.
-        let equations = &self.solver.equations;
-        for ((new, p), s) in self.p.iter_mut().zip(&state.p).zip(&equations.slope) {
-            *new = p - h * s;
+        for (i, scaled) in self.solver.multipliers.iter().enumerate() {
+            self.impulses[i] = -2.0 / h * scaled;
         }
-        let rows = self.system.equalities();
-        rows.add_transposed(&equations.averaged, &self.solver.multipliers, -2.0 / h, &mut self.p);
+        // Formed from forces: differences of positions divided by h would cost digits.
+        let Solver { equations, x, .. } = &mut self.solver;
+        equations.momentum(start, x, &self.impulses, &mut self.p);
         match (&mut self.massless, &mut self.solver.held) {
             (Some(massless), Some(held)) => {
                 let at = (&self.solver.x[..], t + h);
@@ -209,9 +209,6 @@ impl Stepper for ConservingStepper<'_> {
         self.system.check_finite(t, t + h, &self.solver.x, &self.v)?;
         for (lambda, scaled) in self.multipliers.iter_mut().zip(&self.solver.multipliers) {
             *lambda = scaled / scale;
-        }
-        for (impulse, lambda) in self.impulses.iter_mut().zip(&self.multipliers) {
-            *impulse = -h * lambda;
         }
         state.q.copy_from_slice(&self.solver.x);
         state.p.copy_from_slice(&self.p);

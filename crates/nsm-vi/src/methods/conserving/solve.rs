@@ -228,7 +228,6 @@ impl<'a> Solver<'a> {
             }
             if course.ends(scale) {
                 self.residual = course.last() / scale;
-                self.equations.evaluate(start, &self.x);
                 return Ok(iteration);
             }
         }

@@ -17,6 +17,7 @@ use nsm_model::{Events, State, StepError, StepReport, System, SystemError};
 use nsm_reflect::{ImpactLaw, Restitution};
 
 use super::Gvi;
+use super::glide::{can_glide, glide};
 use crate::methods::svci::{Flow, Point, Thresholds};
 use crate::shared::impact::Impact;
 use crate::shared::position::Hold;
@@ -44,6 +45,10 @@ pub(super) struct Landing<'a> {
     looked_at: Vec<usize>,
     /// Whether no contact bounces.
     plastic: bool,
+    /// Whether steps may be free flight.
+    glides: bool,
+    /// Whether the last step succeeded: it then ended in `there`.
+    settled: bool,
     p: Vec<f64>,
 }
 
@@ -59,8 +64,11 @@ impl<'a> Landing<'a> {
         }
         let n = system.dimension();
         let plastic = e.iter().all(|e| *e == 0.0);
+        let flow = Flow::new(system, gvi.quadrature, gvi.step, false, gvi.tolerances)?;
         Ok(Some(Self {
-            flow: Flow::new(system, gvi.quadrature, gvi.step, false, gvi.tolerances)?,
+            glides: can_glide(&flow.kernel),
+            settled: false,
+            flow,
             thresholds: Thresholds::new(system),
             e,
             here: Point::new(system),
@@ -78,7 +86,34 @@ impl<'a> Landing<'a> {
         }))
     }
 
-    /// One step of size `h`.
+    /// Puts `here` where the step begins: where the last one ended, if the state is the same.
+    fn begin(&mut self, state: &State) -> Result<(), StepError> {
+        let settled = std::mem::replace(&mut self.settled, false);
+        if !settled || self.there.q != state.q || self.there.p != state.p {
+            return self.here.place_gaps(&mut self.flow.mass, &state.q, &state.p, state.t);
+        }
+        std::mem::swap(&mut self.here, &mut self.there);
+        self.here.t = state.t;
+        Ok(())
+    }
+
+    /// Begins a step of size `h`, and takes it if it is free flight. Gaps that are wide where it begins, and open where it ends, are those that
+    /// the general way does not look at.
+    pub(super) fn glide(&mut self, state: &mut State, h: f64) -> Result<bool, StepError> {
+        self.begin(state)?;
+        let mut thresholds = self.here.gap.iter().zip(&self.thresholds.gap);
+        let wide = self.glides && thresholds.all(|(gap, zero)| *gap > WIDE * zero);
+        if !wide || !glide(&mut self.flow.kernel, h, &mut self.there.gap, state) {
+            return Ok(false);
+        }
+        self.there.q.copy_from_slice(&state.q);
+        self.there.p.copy_from_slice(&state.p);
+        self.there.v.copy_from_slice(&state.v);
+        self.settled = true;
+        Ok(true)
+    }
+
+    /// A step of size `h` that was begun and is no free flight.
     pub(super) fn step(
         &mut self,
         state: &mut State,
@@ -88,7 +123,6 @@ impl<'a> Landing<'a> {
     ) -> Result<StepReport, StepError> {
         let (system, t) = (self.flow.system, state.t);
         events.clear();
-        self.here.place_gaps(&mut self.flow.mass, &state.q, &state.p, t)?;
         self.flow.slope_at(&self.here, h, &mut self.slope);
         let mass = self.flow.mass.at(&self.here.q, t)?;
         self.thresholds.begin(mass, &self.here, &self.slope, h);
@@ -142,6 +176,7 @@ impl<'a> Landing<'a> {
         state.p.copy_from_slice(&self.there.p);
         state.v.copy_from_slice(&self.there.v);
         self.flow.kernel.lagrangian.accept(&state.q, state.t);
+        self.settled = true;
         Ok(report)
     }
 

@@ -25,6 +25,7 @@ use nsm_reflect::ImpactLaw;
 use crate::shared::impact::Impact;
 use crate::shared::kernel::Kernel;
 use crate::{Energy, Quadrature, Tolerances};
+use glide::{can_glide, glide};
 use landing::Landing;
 
 /// Most re-predictions of one step; each reflects at a contact that still approached.
@@ -139,7 +140,8 @@ impl Gvi {
             staged: Events::with_capacity(8, 8 * m),
             glides: false,
         };
-        stepper.glides = stepper.can_glide();
+        stepper.glides =
+            !self.linearised && stepper.landing.is_none() && can_glide(&stepper.kernel);
         Ok(stepper)
     }
 }
@@ -189,12 +191,20 @@ impl Stepper for GviStepper<'_> {
         let (t, h) = (state.t, self.h);
         if self.glides {
             self.gaps_at_start(state);
-            if self.glide(state) {
+            let open = self.gap.iter().all(|gap| *gap > self.contact.gap);
+            if open && glide(&mut self.kernel, h, &mut self.predicted, state) {
+                std::mem::swap(&mut self.gap, &mut self.predicted);
+                self.settled = true;
+                self.events.clear();
                 return Ok(StepReport::default());
             }
         }
         self.staged.clear();
         if let Some(landing) = &mut self.landing {
+            if landing.glide(state, h)? {
+                self.events.clear();
+                return Ok(StepReport::default());
+            }
             let report = landing.step(state, h, &mut self.impact, &mut self.staged)?;
             std::mem::swap(&mut self.events, &mut self.staged);
             return Ok(report);

@@ -66,8 +66,12 @@ impl Crowd {
         g: &[f64],
         contacts: &[usize],
     ) -> Result<(), ReflectError> {
-        if !self.impulses.is_placed(g, contacts) {
-            std::mem::swap(&mut self.impulses, &mut self.earlier);
+        if self.impulses.is_placed(g, contacts) {
+            return Ok(());
+        }
+        std::mem::swap(&mut self.impulses, &mut self.earlier);
+        if self.impulses.is_placed(g, contacts) {
+            return Ok(());
         }
         self.impulses.place(metric, g, contacts)
     }
