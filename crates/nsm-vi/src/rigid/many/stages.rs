@@ -183,7 +183,9 @@ impl Workshop {
                 let rests = job.list.len() > CROWDED
                     && row.gap.abs() <= TOUCHING * couple.size
                     && row.velocity(scene.world, job.now).iter().all(|u| u.abs() <= still);
-                let gap = if rests { end - row.gap } else { end };
+                // What is entered already is left within a step, not within a flight to an event that may be as short as it likes.
+                let left = if rests { row.gap } else { row.gap.min(0.0) * (1.0 - tau / scene.h) };
+                let gap = end - left;
                 self.u.extend([gap / tau, slip[1] / tau, slip[2] / tau]);
                 let moved = slip[0].abs() + slip[1].abs() + slip[2].abs();
                 speed = speed.max(moved / tau + couple.acceleration * tau);
