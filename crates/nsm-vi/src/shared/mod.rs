@@ -15,6 +15,7 @@ pub(crate) mod legendre;
 pub(crate) mod loads;
 pub(crate) mod null_basis;
 pub(crate) mod position;
+pub(crate) mod relaxation;
 pub(crate) mod saddle;
 pub(crate) mod slip;
 pub(crate) mod tangent;

@@ -28,9 +28,9 @@ use nsm_reflect::{FrictionImpact, FrictionRows, Metric, ReflectError};
 use nsm_solvers::friction::{FrictionProblem, FrictionSolver};
 
 use super::dry::{self, Dry};
-use super::relaxation::Relaxation;
 use super::thresholds::Thresholds;
 use crate::shared::kernel::Kernel;
+use crate::shared::relaxation::Relaxation;
 
 /// Velocities below so many thresholds are those of a contact that sticks.
 const STICKS: f64 = 1e3;

@@ -27,7 +27,6 @@ mod friction;
 mod impact;
 mod locate;
 mod point;
-mod relaxation;
 mod strike;
 mod thresholds;
 

@@ -25,6 +25,7 @@ use super::solve::Solve;
 use super::stages::Memo;
 use super::states::Local;
 use super::strike::Booked;
+use crate::shared::relaxation::Relaxation;
 
 /// Room for one island at a time.
 #[derive(Debug, Default)]
@@ -48,6 +49,9 @@ pub(super) struct Workshop {
     pub(super) lambda: Vec<f64>,
     pub(super) spread: Vec<f64>,
     pub(super) change: Vec<f64>,
+    pub(super) relaxation: Relaxation,
+    /// Whether shares of changes are taken by Aitken's rule: in every other halving, for some rounds settle with it alone, and some without.
+    pub(super) relaxes: bool,
     pub(super) before: Vec<Vec3>,
     /// Slip of rows in the middle of a flight, and by how much the law is turned after it.
     pub(super) middle: Vec<[f64; 2]>,
@@ -156,6 +160,7 @@ impl Workshop {
         let base = self.stack.len();
         self.stack.extend(job.bodies.iter().map(|&b| job.now[b]));
         let (mark, memos, t) = (self.booked.mark(), self.memos.len(), job.t);
+        self.relaxes = depth % 2 == 1;
         let mut outcome = self.attempt(scene, job, tau, fresh, depth < DEPTH);
         if depth < DEPTH
             && job.raised.is_empty()

@@ -16,10 +16,11 @@ use super::island::{CROWDED, Job, NONE, Trouble, Workshop};
 use super::row::{Row, centre};
 use super::scene::Scene;
 use super::solve::{Known, Near};
+use crate::shared::relaxation;
 
 /// Rounds of the iteration with frozen features.
 const ROUNDS: usize = 60;
-/// Rounds after which only half of a change is taken.
+/// Rounds after which only half of a change is taken, and impulses that would not be refused.
 const SLOW: usize = 15;
 /// Rounds without a change half as large, after which there will be none.
 const IN_VAIN: usize = 16;
@@ -160,6 +161,7 @@ impl Workshop {
         }
         let (mut last, mut mark, mut reached) = (f64::INFINITY, (f64::INFINITY, 0), 0.0_f64);
         let scale = self.speed(scene, job);
+        self.relaxation.begin();
         for round in 0..ROUNDS {
             self.kicked_flight(scene, job, tau)?;
             if n == 0 {
@@ -254,12 +256,19 @@ impl Workshop {
             }
             last = worst.0;
             self.iterations += 1;
-            if round < SLOW {
+            let farthest = relaxation::farthest(&self.r, &self.spread, 0.0);
+            let share = self.relaxation.share(worst.0, farthest, &self.spread, &self.change);
+            let share = match (self.relaxes, round) {
+                (true, _) => share,
+                (false, 0..SLOW) => 1.0,
+                (false, _) => 0.5,
+            };
+            if share == 1.0 {
                 std::mem::swap(&mut self.r, &mut self.lambda);
             } else {
-                // Between two answers that lead to each other lies one that leads to itself.
+                // Between two answers that lead to each other lies one that leads to itself, and ahead of those that creep.
                 for (r, l) in self.r.iter_mut().zip(&self.lambda) {
-                    *r = 0.5 * (*r + l);
+                    *r += share * (l - *r);
                 }
             }
             for (row, r) in self.rows.iter_mut().zip(self.r.chunks_exact(3)) {

@@ -5,6 +5,7 @@ use nsm_solvers::small::norm_inf;
 
 use super::Friction;
 use crate::shared::kernel::Kernel;
+use crate::shared::relaxation;
 
 /// Rounds; the first ones go for all digits.
 const ROUNDS: usize = 80;
@@ -73,7 +74,8 @@ impl Friction {
             let share = if settled {
                 1.0
             } else {
-                self.relaxation.share(change, self.farthest(), &self.impulse, &self.v)
+                let farthest = relaxation::farthest(&self.r, &self.next, 1.0);
+                self.relaxation.share(change, farthest, &self.impulse, &self.v)
             };
             if share != 1.0 {
                 // `next` has the difference.
@@ -101,13 +103,6 @@ impl Friction {
         iterations += kernel.advance_position((q, &self.kicked, t), tau, &[])?;
         self.velocity_between(kernel, (q, t), tau)?;
         Ok(iterations)
-    }
-
-    /// The share of the change in `next`, which led to `r`, with which the first contact opens.
-    fn farthest(&self) -> f64 {
-        let normals = self.r.iter().zip(&self.next).step_by(3);
-        let opening = normals.filter(|(_, d)| **d < 0.0).map(|(r, d)| (r - d) / -d);
-        opening.filter(|share| *share > 0.0).fold(f64::INFINITY, f64::min)
     }
 
     /// Takes what v' is off the equalities at the start, once impulses have settled without: before, contacts that are redundant would have problems without a solution,

@@ -18,7 +18,7 @@ const LEAST: f64 = 1.0 / 64.0;
 
 /// What is remembered of the round before.
 #[derive(Debug, Default)]
-pub(super) struct Relaxation {
+pub(crate) struct Relaxation {
     /// The smallest change, and the rounds since.
     smallest: f64,
     since: usize,
@@ -29,14 +29,14 @@ pub(super) struct Relaxation {
 }
 
 impl Relaxation {
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         (self.smallest, self.since, self.share) = (f64::INFINITY, 0, 1.0);
         self.bound = None;
     }
 
     /// The share of the change of a round to take, whose impulses are `p` and the velocities they cause `v`, `change` being its size and
     /// `farthest` the share with which the first contact opens.
-    pub(super) fn share(&mut self, change: f64, farthest: f64, p: &[f64], v: &[f64]) -> f64 {
+    pub(crate) fn share(&mut self, change: f64, farthest: f64, p: &[f64], v: &[f64]) -> f64 {
         self.since += 1;
         if change < NEARER * self.smallest {
             (self.smallest, self.since) = (change, 0);
@@ -63,4 +63,11 @@ impl Relaxation {
         self.v.extend_from_slice(v);
         self.share
     }
+}
+
+/// The share of a change $d$, of which `done` is in the impulses $r$, three for each contact, with which the first contact opens.
+pub(crate) fn farthest(r: &[f64], d: &[f64], done: f64) -> f64 {
+    let normals = r.iter().zip(d).step_by(3);
+    let opening = normals.filter(|(_, d)| **d < 0.0).map(|(r, d)| (r - done * d) / -d);
+    opening.filter(|share| *share > 0.0).fold(f64::INFINITY, f64::min)
 }
