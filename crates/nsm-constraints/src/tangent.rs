@@ -133,14 +133,15 @@ impl TangentRows {
             let what = "the list of tangential directions";
             return Err(ConstraintError::Length { what, length, expected: 2 });
         }
+        // Gaps mostly come in order: what is known of those before this one stays.
+        let known = gap.min(self.tangents.len());
         if gap >= self.tangents.len() {
             self.tangents.resize_with(gap + 1, || None);
         }
         self.tangents[gap] = Some(tangent);
-        self.starts.clear();
-        self.starts.push(0);
-        self.columns.clear();
-        for tangent in &self.tangents {
+        self.starts.truncate(2 * known + 1);
+        self.columns.truncate(self.starts[2 * known]);
+        for tangent in &self.tangents[known..] {
             for direction in 0..2 {
                 if let Some(tangent) = tangent.as_ref().filter(|t| direction < t.directions()) {
                     self.columns.extend_from_slice(tangent.coordinates());

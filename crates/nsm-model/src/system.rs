@@ -63,7 +63,12 @@ pub struct Invariant {
     /// Whether it should stay what it is: tables then speak of its drift.
     pub conserved: bool,
     value: PhaseFunction,
+    /// Where it is linear in $p$ and known: its gradient by $p$.
+    direction: Option<Direction>,
 }
+
+/// A direction at a configuration.
+type Direction = Box<dyn Fn(&[f64]) -> Vec<f64> + Send + Sync>;
 
 /// An entry of a vector; NaN where a user's invariant names a coordinate that the system lacks.
 fn entry(x: &[f64], i: usize) -> f64 {
@@ -79,7 +84,15 @@ impl Invariant {
         name: impl Into<String>,
         value: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), conserved: true, value: Box::new(value) }
+        Self { name: name.into(), conserved: true, value: Box::new(value), direction: None }
+    }
+
+    /// A momentum whose direction $\xi(q)$, the gradient of $\xi(q) \cdot p$ by $p$, is known: whether symmetry [protects](System::protects) it is
+    /// then asked in one look instead of one for each coordinate.
+    #[must_use]
+    pub fn along(mut self, direction: impl Fn(&[f64]) -> Vec<f64> + Send + Sync + 'static) -> Self {
+        self.direction = Some(Box::new(direction));
+        self
     }
 
     /// The same quantity as something to look at, that nothing conserves.
@@ -294,7 +307,10 @@ impl System {
                 unit[i] = 0.0;
                 entry
             };
-            let xi: Vec<f64> = (0..n).map(&mut along).collect();
+            let xi: Vec<f64> = match &momentum.direction {
+                Some(direction) => direction(q),
+                None => (0..n).map(&mut along).collect(),
+            };
             let idle = |columns: &[usize], force: &[f64]| {
                 let terms = columns.iter().zip(force).map(|(&k, f)| f * xi[k]);
                 let (sum, scale) = terms.fold((0.0, 0.0), |(s, a), x| (s + x, a + x.abs()));
@@ -317,8 +333,8 @@ impl System {
                 rows.gradients(q, t, &mut gradients);
                 (0..rows.len()).all(|i| idle(rows.columns(i), &gradients[rows.span(i)]))
             };
+            let mut values = vec![0.0; self.tangents.entries()];
             let rubs = |i: usize| {
-                let mut values = vec![0.0; self.tangents.entries()];
                 self.tangents.coefficients(i, q, t, &mut values);
                 (0..2).all(|k| idle(self.tangents.columns(i, k), &values[self.tangents.span(i, k)]))
             };

@@ -180,13 +180,19 @@ fn with_momenta(mut system: System, mechanism: &Mechanism, start: &State) -> Sys
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
         let whole = Arc::clone(&mechanism);
         let momentum = move |_: &[f64], p: &[f64]| whole.linear_momentum(p)[k];
-        let momentum = judged(&system, Invariant::new(format!("p{axis}"), momentum));
+        let whole = Arc::clone(&mechanism);
+        let momentum = Invariant::new(format!("p{axis}"), momentum)
+            .along(move |q| whole.translation(k, q.len()));
+        let momentum = judged(&system, momentum);
         system = system.with_invariant(momentum);
     }
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
         let whole = Arc::clone(&mechanism);
         let momentum = move |q: &[f64], p: &[f64]| whole.angular_momentum(q, p)[k];
-        let momentum = judged(&system, Invariant::new(format!("L{axis}"), momentum));
+        let whole = Arc::clone(&mechanism);
+        let momentum =
+            Invariant::new(format!("L{axis}"), momentum).along(move |q| whole.rotation(k, q));
+        let momentum = judged(&system, momentum);
         system = system.with_invariant(momentum);
     }
     system
