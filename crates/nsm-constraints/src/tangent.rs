@@ -6,6 +6,7 @@
 //! rate of the gap, so that a ratio of impulses is one of forces.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::{ConstraintError, Field, check_coordinates};
 
@@ -80,7 +81,7 @@ impl Tangent for FixedTangent {
 
 /// The rate $\nabla\varphi\cdot v$ of a scalar, as one direction.
 #[derive(Clone)]
-pub struct RateTangent(pub std::sync::Arc<dyn Field>);
+pub struct RateTangent(pub Arc<dyn Field>);
 
 impl Tangent for RateTangent {
     fn coordinates(&self) -> &[usize] {
@@ -96,11 +97,12 @@ impl Tangent for RateTangent {
     }
 }
 
-/// The tangential velocities of all gaps of a system: rows $2i$ and $2i + 1$ belong to gap $i$, and are empty where it has none.
-#[derive(Default)]
+/// The tangential velocities of all gaps of a system: rows $2i$ and $2i + 1$ belong to gap $i$, and are empty where it has none. Copies share
+/// them.
+#[derive(Clone, Default)]
 pub struct TangentRows {
     dimension: usize,
-    tangents: Vec<Option<Box<dyn Tangent>>>,
+    tangents: Vec<Option<Arc<dyn Tangent>>>,
     starts: Vec<usize>,
     columns: Vec<usize>,
 }
@@ -138,7 +140,7 @@ impl TangentRows {
         if gap >= self.tangents.len() {
             self.tangents.resize_with(gap + 1, || None);
         }
-        self.tangents[gap] = Some(tangent);
+        self.tangents[gap] = Some(Arc::from(tangent));
         self.starts.truncate(2 * known + 1);
         self.columns.truncate(self.starts[2 * known]);
         for tangent in &self.tangents[known..] {
