@@ -21,8 +21,11 @@ use crate::{ProblemError, Run, RunResult, StateRecord, Watch};
 /// The gap of all pairs together, as methods for rigid bodies call it.
 const PAIRS: &str = "bodies / bodies";
 
-/// Rooms of bodies are widened up to this for a step in which one left its own.
-const WIDEST: f64 = 64.0;
+/// How often a step is taken again because a body left its room. With more room it may meet, and set in motion, bodies that were not seen before.
+const RETAKES: usize = 30;
+
+/// Room for what a body did in a step that is taken again.
+const ROOM: f64 = 1.5;
 
 /// Pairs for each body that may be near: many times what can touch.
 const CROWDED: usize = 200;
@@ -38,7 +41,7 @@ pub(crate) fn drive_crowd(
     watch: Watch<'_>,
 ) -> Result<RunResult, ProblemError> {
     let fail = |e| run.place.system(&e);
-    let roster = Roster::near(crowd, mechanism, start, run.step, 1.0);
+    let roster = Roster::near(crowd, mechanism, start, run.step, &[]);
     let first = crowd.listed(system, mechanism, roster.pairs.iter().copied()).map_err(fail)?;
     let first = Arc::new(first);
     // What does not fit is said before anything is written.
@@ -64,7 +67,8 @@ fn stretches(
     let (mut course, flow) = Course::begin(&mut probe, state, run.steps, recorder)?;
     let mut memory = probe.inner.memory();
     let mut stopped = flow.is_break();
-    let mut wide = 1.0;
+    // Steps taken again, and how far bodies came in them.
+    let (mut retakes, mut reach) = (0, vec![0.0_f64; crowd.shapes.len()]);
     while !stopped && !course.is_over() {
         let near = Arc::clone(&listed);
         let probe = SystemProbe::new(&near).following(memory);
@@ -82,7 +86,7 @@ fn stretches(
                 break None;
             }
             if !stepper.is_fresh(state) {
-                let fresh = Roster::near(crowd, mechanism, state, run.step, wide);
+                let fresh = Roster::near(crowd, mechanism, state, run.step, &[]);
                 if fresh.pairs != stepper.roster.pairs {
                     break Some(fresh);
                 }
@@ -90,15 +94,20 @@ fn stretches(
             }
             match course.advance(&mut stepper, &mut probe, state, recorder) {
                 Ok(flow) => {
-                    wide = 1.0;
+                    if std::mem::take(&mut retakes) > 0 {
+                        reach.fill(0.0);
+                    }
                     stopped = flow.is_break();
                     if stopped {
                         break None;
                     }
                 }
-                Err(_) if stepper.strayed && wide < WIDEST => {
-                    wide *= 2.0;
-                    break Some(Roster::near(crowd, mechanism, state, run.step, wide));
+                Err(_) if stepper.strayed && retakes < RETAKES => {
+                    retakes += 1;
+                    for (reach, way) in reach.iter_mut().zip(&stepper.ways) {
+                        *reach = reach.max(ROOM * way);
+                    }
+                    break Some(Roster::near(crowd, mechanism, state, run.step, &reach));
                 }
                 Err(error) => return Err(course.failed(error)),
             }

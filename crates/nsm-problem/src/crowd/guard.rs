@@ -43,7 +43,8 @@ pub(super) struct Guarded<'a> {
     groups: Vec<usize>,
     energy: Vec<f64>,
     heavy: Vec<f64>,
-    ways: Vec<f64>,
+    /// Bounds how far every body came in the last step.
+    pub(super) ways: Vec<f64>,
 }
 
 impl<'a> Guarded<'a> {

@@ -9,6 +9,9 @@ mod drive;
 mod guard;
 mod roster;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use nsm_constraints::Rows;
@@ -139,7 +142,7 @@ impl Crowd {
         mechanism: &Mechanism,
         start: &State,
     ) -> Result<System, SystemError> {
-        let mut pairs = Roster::of(self, start, |_| 0.0, 1.0).pairs;
+        let mut pairs = Roster::of(self, start, |_| 0.0).pairs;
         #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 bodies
         let n = self.shapes.len() as u32;
         let fixed = (0..n).filter(|&k| self.still[k as usize]);

@@ -26,25 +26,26 @@ pub(super) struct Roster {
 }
 
 impl Roster {
-    /// The pairs that are near at a state, with rooms for some steps of this length.
+    /// The pairs that are near at a state, with room for some steps of this length; `reach` is how far bodies are known to come in the next one, if that is
+    /// farther.
     pub(super) fn near(
         crowd: &Crowd,
         mechanism: &Mechanism,
         state: &State,
         h: f64,
-        wide: f64,
+        reach: &[f64],
     ) -> Self {
         let pull = Vec3::from(mechanism.gravity()).norm();
-        Self::of(crowd, state, |k| crowd.way(k, state, (h, pull)), wide)
+        let ahead = |k: usize| AHEAD * crowd.way(k, state, (h, pull));
+        Self::of(crowd, state, |k| ahead(k).max(reach.get(k).copied().unwrap_or(0.0)))
     }
 
-    /// The pairs that are near at a state; `way` is how far a body may come in a step, and `wide` a factor of all rooms.
-    pub(super) fn of(crowd: &Crowd, state: &State, way: impl Fn(usize) -> f64, wide: f64) -> Self {
+    /// The pairs that are near at a state, every body having this room and a skin.
+    pub(super) fn of(crowd: &Crowd, state: &State, room: impl Fn(usize) -> f64) -> Self {
         let n = crowd.shapes.len();
         let centres: Vec<Vec3> = (0..n).map(|k| crowd.centre(k, state)).collect();
-        let room = |k: usize| match crowd.still[k] {
-            true => 0.0,
-            false => wide * (SKIN * crowd.radii[k] + AHEAD * way(k)),
+        let room = |k: usize| {
+            if crowd.still[k] { 0.0 } else { SKIN * crowd.radii[k] + room(k) }
         };
         let rooms: Vec<f64> = (0..n).map(room).collect();
         let balls: Vec<f64> = crowd.radii.iter().zip(&rooms).map(|(r, room)| r + room).collect();
