@@ -2,7 +2,8 @@
 //!
 //! What a body did within a step is bounded by what is known of it. Between two events it flies at about the speeds of the ends of the step. One that took part
 //! in several events may have been faster in between, but had no more energy than all bodies together that events, joints and springs connected it to:
-//! $$ |v| \le \sqrt{2 E / m} + h\\,|g|\\,\sqrt{M / m} . $$
+//! $$ |v| \le \sqrt{2 E / m} + h\\,|g|\\,\sqrt{M / m} , $$
+//! and counts as twice as fast as the fastest body at least, whatever motors add.
 
 use nsm_constraints::multibody::Mechanism;
 use nsm_model::{Events, State, StepError, StepReport, Stepper, System};
@@ -100,7 +101,8 @@ impl<'a> Guarded<'a> {
 
     /// Bounds how far every body came in the step from `before` to `after`.
     fn bound(&mut self, after: &State) {
-        let node = |k: usize| self.crowd.shapes[k].0.index();
+        let crowd = self.crowd;
+        let node = |k: usize| crowd.shapes[k].0.index();
         self.counts.fill(0);
         let gaps = self.system.inequalities();
         let mut several = false;
@@ -121,15 +123,17 @@ impl<'a> Guarded<'a> {
             self.group();
         }
         let (h, g) = (self.h, self.gravity);
+        let speed_of = |k: usize| self.crowd.speed(k, &self.before).max(self.crowd.speed(k, after));
+        let fastest = (0..self.ways.len()).map(speed_of).fold(0.0, f64::max);
         for k in 0..self.ways.len() {
             let mut speed =
                 FASTER * self.crowd.speed(k, &self.before).max(self.crowd.speed(k, after));
             let own = node(k);
             if several && self.counts[own] > 1 {
-                let (root, m) = (root(&self.groups, own), self.mass[own]);
+                let (root, m) = (root(&mut self.groups, own), self.mass[own]);
                 let most =
                     (2.0 * self.energy[root] / m).sqrt() + h * g * (self.heavy[root] / m).sqrt();
-                speed = speed.max(most);
+                speed = speed.max(most).max(FASTER * fastest);
             }
             self.ways[k] = h * (speed + h * g);
         }
@@ -162,16 +166,17 @@ impl<'a> Guarded<'a> {
         self.energy.fill(0.0);
         self.heavy.fill(0.0);
         for (c, (p, v)) in self.before.p.iter().zip(&self.before.v).enumerate() {
-            self.energy[root(&self.groups, self.owner[c])] += 0.5 * p * v;
+            self.energy[root(&mut self.groups, self.owner[c])] += 0.5 * p * v;
         }
         for (node, m) in self.mass.iter().enumerate() {
-            self.heavy[root(&self.groups, node)] += m;
+            self.heavy[root(&mut self.groups, node)] += m;
         }
     }
 }
 
-fn root(groups: &[usize], mut k: usize) -> usize {
+fn root(groups: &mut [usize], mut k: usize) -> usize {
     while groups[k] != k {
+        groups[k] = groups[groups[k]];
         k = groups[k];
     }
     k

@@ -165,7 +165,9 @@ impl Crowd {
         (mechanism, system, start): (&Mechanism, &System, &State),
     ) -> Result<System, ProblemError> {
         if self.pairs().nth(Self::MOST).is_some() {
-            run.stepper(system, start, Some(mechanism))?;
+            // What does not fit anyway says so with one pair.
+            let one = self.listed(system, mechanism, self.pairs().take(1));
+            run.stepper(&one.map_err(|e| run.place.system(&e))?, start, Some(mechanism))?;
             let why = format!(
                 "it takes all pairs of bodies at once, and of these there are more than {}; {} find those that are near",
                 Self::MOST,

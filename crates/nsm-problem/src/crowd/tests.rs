@@ -190,3 +190,58 @@ fn an_arm_swings_through_loose_balls_as_with_all_pairs_listed() {
     }
     agree(&results, 1e-7);
 }
+
+#[test]
+fn methods_that_know_no_crowds_refuse_too_many_pairs_at_once() {
+    let refused = |method: &str, count: usize| {
+        let text = balls(count, 8, 0.25, 0.1, "restitution = 1\n") + &run(method, 0.001, 0.01);
+        let problem = Problem::parse(&text).unwrap();
+        problem.execute(&problem.runs[0], None, Watch::default()).err().map(|e| e.to_string())
+    };
+    assert!(refused("nsga", 200).unwrap().contains("all pairs of bodies at once"));
+    assert!(refused("vi", 200).unwrap().contains("pass through the inequality `s0-s1`"));
+    assert!(refused("moreau-jean", 200).unwrap().contains("lose their shape"));
+    assert_eq!(refused("svci", 200), None);
+}
+
+#[test]
+fn shapes_without_a_gap_are_refused_before_they_meet() {
+    let sharp = |name: &str, x: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\nshape = {{ box = [0.1, 0.1, 0.1] }}\nposition = [{x}, 9, 9]\n"
+        )
+    };
+    let parse = |more: &str| {
+        let text = balls(30, 6, 0.25, 0.1, "restitution = 1\n") + more + &run("svci", 0.001, 0.01);
+        let problem = Problem::parse(&text).unwrap();
+        problem.execute(&problem.runs[0], None, Watch::default()).err().map(|e| e.to_string())
+    };
+    // Boxes meet balls; each other they have no gap to.
+    assert_eq!(parse(&sharp("one", 5.0)), None);
+    let refusal = parse(&(sharp("one", 5.0) + &sharp("two", 7.0))).unwrap();
+    assert!(refusal.contains("rounding") && refusal.contains("`ignore = true`"), "{refusal}");
+    assert!(refusal.contains("\"one\", \"two\""), "{refusal}");
+}
+
+#[test]
+fn bodies_that_overlap_at_the_start_are_refused_by_name() {
+    let text = balls(30, 6, 0.25, 0.1, "restitution = 1\n")
+        + "[[body]]\nname = \"guest\"\nmass = 1\nshape = { sphere = 0.1 }\nposition = [0.2, 0.15, 0.15]\n"
+        + &run("svci", 0.001, 0.01);
+    let problem = Problem::parse(&text).unwrap();
+    let refusal = problem.execute(&problem.runs[0], None, Watch::default()).unwrap_err();
+    assert!(refusal.to_string().contains("s0-guest"), "{refusal}");
+}
+
+#[test]
+fn momenta_that_a_body_at_rest_takes_up_are_no_invariants() {
+    let conserved = |more: &str| {
+        let text = balls(30, 6, 0.25, 0.1, "restitution = 1\n") + more + &run("svci", 0.001, 0.01);
+        let problem = Problem::parse(&text).unwrap();
+        problem.execute(&problem.runs[0], None, Watch::default()).unwrap().ledger.conserved
+    };
+    assert!(conserved("").iter().all(|c| *c));
+    let post =
+        "[[body]]\nname = \"post\"\nfixed = true\nshape = { sphere = 0.3 }\nposition = [5, 4, 3]\n";
+    assert!(!conserved(post).iter().any(|c| *c));
+}
