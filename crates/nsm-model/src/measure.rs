@@ -68,10 +68,9 @@ impl Accounts {
     pub fn gap(self, contact: usize) -> usize {
         match self {
             Self::Each => contact,
-            Self::Together(from) => contact.min(from),
             Self::Two(from) => usize::from(contact >= from),
             Self::Pool(from, count) if contact >= from + count => contact - count + 1,
-            Self::Pool(from, _) => contact.min(from),
+            Self::Together(from) | Self::Pool(from, _) => contact.min(from),
         }
     }
 }

@@ -49,7 +49,9 @@ fn agree([near, listed]: &[RunResult; 2], tolerance: f64) {
     let events = |r: &RunResult| {
         let mut all: Vec<_> =
             r.recording.events.iter().map(|e| (e.t, e.contacts.clone())).collect();
-        all.iter_mut().for_each(|(_, names)| names.sort());
+        for (_, names) in &mut all {
+            names.sort();
+        }
         all
     };
     let (one, other) = (events(near), events(listed));
