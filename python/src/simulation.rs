@@ -172,6 +172,10 @@ impl Simulation {
     fn new(py: Python<'_>, problem: PyRef<'_, PyProblem>, index: usize) -> PyResult<Self> {
         let run = problem.run(index)?.clone();
         let (names, bodies, t, row) = match problem.inner.subject_of(&run.name) {
+            Subject::Mechanism { crowd: Some(_), .. } => {
+                let message = "so many bodies move as a whole run only, in which near pairs are found on the way";
+                return Err(ProblemError::new_err(message));
+            }
             Subject::Coordinates { system, start } | Subject::Mechanism { system, start, .. } => {
                 let row = [&start.q[..], &start.v[..], &start.p[..]].concat();
                 (system.names().to_vec(), false, start.t, row)

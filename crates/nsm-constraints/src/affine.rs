@@ -121,7 +121,7 @@ impl Affine {
 }
 
 /// Affine rows of a bundle evaluated together: contacts with walls and between points on a line.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AffineRows {
     /// Coordinates and coefficients, row after row, and where each row ends.
     terms: Vec<(usize, f64)>,

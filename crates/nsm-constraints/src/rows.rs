@@ -6,6 +6,7 @@
 //! a potential (the sum of its rows).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use nsm_solvers::small::{sparse_axpy, sparse_dot};
 
@@ -14,11 +15,12 @@ use crate::rods;
 use crate::runs::{Run, RunKind};
 use crate::{ConstraintError, Field, RowPattern, check_coordinates};
 
-/// Named rows $g_i(q, t)$ on a common coordinate vector.
+/// Named rows $g_i(q, t)$ on a common coordinate vector. Copies share their fields.
+#[derive(Clone)]
 pub struct Rows {
     dimension: usize,
     names: Vec<String>,
-    fields: Vec<Box<dyn Field>>,
+    fields: Vec<Arc<dyn Field>>,
     /// Neighbouring rows of one kind, in order.
     runs: Vec<Run>,
     /// Row $i$ occupies `starts[i]..starts[i + 1]` of `columns` and of every value slice.
@@ -69,7 +71,7 @@ impl Rows {
         field: impl Field + 'static,
     ) -> Result<(), ConstraintError> {
         let run = RunKind::of(&field);
-        self.append(name.into(), Box::new(field), run)
+        self.append(name.into(), Arc::new(field), run)
     }
 
     /// Appends a row whose kind is not known when compiling.
@@ -82,13 +84,13 @@ impl Rows {
         field: Box<dyn Field>,
     ) -> Result<(), ConstraintError> {
         let run = field.affine().map_or(RunKind::Any, RunKind::Affine);
-        self.append(name.into(), field, run)
+        self.append(name.into(), Arc::from(field), run)
     }
 
     fn append(
         &mut self,
         name: String,
-        field: Box<dyn Field>,
+        field: Arc<dyn Field>,
         run: RunKind,
     ) -> Result<(), ConstraintError> {
         let block = field.coordinates();

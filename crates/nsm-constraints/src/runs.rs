@@ -8,6 +8,7 @@ use crate::rods::PlaneRod;
 use crate::{Affine, Field, Rod};
 
 /// Rows that are evaluated together.
+#[derive(Clone)]
 pub(crate) enum Run {
     Fields(Range<usize>),
     Affine(Range<usize>, AffineRows),

@@ -6,6 +6,7 @@
 //! rate of the gap, so that a ratio of impulses is one of forces.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::{ConstraintError, Field, check_coordinates};
 
@@ -80,7 +81,7 @@ impl Tangent for FixedTangent {
 
 /// The rate $\nabla\varphi\cdot v$ of a scalar, as one direction.
 #[derive(Clone)]
-pub struct RateTangent(pub std::sync::Arc<dyn Field>);
+pub struct RateTangent(pub Arc<dyn Field>);
 
 impl Tangent for RateTangent {
     fn coordinates(&self) -> &[usize] {
@@ -96,11 +97,12 @@ impl Tangent for RateTangent {
     }
 }
 
-/// The tangential velocities of all gaps of a system: rows $2i$ and $2i + 1$ belong to gap $i$, and are empty where it has none.
-#[derive(Default)]
+/// The tangential velocities of all gaps of a system: rows $2i$ and $2i + 1$ belong to gap $i$, and are empty where it has none. Copies share
+/// them.
+#[derive(Clone, Default)]
 pub struct TangentRows {
     dimension: usize,
-    tangents: Vec<Option<Box<dyn Tangent>>>,
+    tangents: Vec<Option<Arc<dyn Tangent>>>,
     starts: Vec<usize>,
     columns: Vec<usize>,
 }
@@ -133,14 +135,15 @@ impl TangentRows {
             let what = "the list of tangential directions";
             return Err(ConstraintError::Length { what, length, expected: 2 });
         }
+        // Gaps mostly come in order: what is known of those before this one stays.
+        let known = gap.min(self.tangents.len());
         if gap >= self.tangents.len() {
             self.tangents.resize_with(gap + 1, || None);
         }
-        self.tangents[gap] = Some(tangent);
-        self.starts.clear();
-        self.starts.push(0);
-        self.columns.clear();
-        for tangent in &self.tangents {
+        self.tangents[gap] = Some(Arc::from(tangent));
+        self.starts.truncate(2 * known + 1);
+        self.columns.truncate(self.starts[2 * known]);
+        for tangent in &self.tangents[known..] {
             for direction in 0..2 {
                 if let Some(tangent) = tangent.as_ref().filter(|t| direction < t.directions()) {
                     self.columns.extend_from_slice(tangent.coordinates());

@@ -17,7 +17,7 @@ pub struct DryFriction {
 }
 
 /// All dry friction of a system.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DryRows {
     names: Vec<String>,
     laws: Vec<DryFriction>,

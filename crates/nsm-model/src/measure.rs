@@ -2,7 +2,7 @@
 
 use nsm_constraints::{Rows, Switching};
 
-use crate::work::WorkBook;
+use crate::work::{WorkBook, WorkMemory};
 use crate::{Events, State, System};
 
 /// What is known about one instant.
@@ -59,6 +59,8 @@ pub enum Accounts {
     Together(usize),
     /// There are two gaps: one of the contacts before this one, the other of the rest.
     Two(usize),
+    /// So many contacts from this one on share one gap, which stands in their place; those after them have one each.
+    Pool(usize, usize),
 }
 
 impl Accounts {
@@ -66,8 +68,9 @@ impl Accounts {
     pub fn gap(self, contact: usize) -> usize {
         match self {
             Self::Each => contact,
-            Self::Together(from) => contact.min(from),
             Self::Two(from) => usize::from(contact >= from),
+            Self::Pool(from, count) if contact >= from + count => contact - count + 1,
+            Self::Together(from) | Self::Pool(from, _) => contact.min(from),
         }
     }
 }
@@ -122,6 +125,14 @@ pub trait Probe {
     fn measure(&mut self, state: &Self::State, out: &mut Measurement);
 }
 
+/// What a [`SystemProbe`] remembers of the states that it has measured.
+#[derive(Clone, Debug)]
+pub struct ProbeMemory {
+    last: f64,
+    step: f64,
+    work: WorkMemory,
+}
+
 /// The probe for systems in coordinates.
 #[derive(Debug)]
 pub struct SystemProbe<'a> {
@@ -150,6 +161,19 @@ impl<'a> SystemProbe<'a> {
             last: f64::NAN,
             step: f64::INFINITY,
         }
+    }
+
+    /// What it remembers of the states so far.
+    pub fn memory(&self) -> ProbeMemory {
+        ProbeMemory { last: self.last, step: self.step, work: self.book.memory() }
+    }
+
+    /// A probe that goes on where one of a system stopped that differs from its own by inequalities alone.
+    #[must_use]
+    pub fn following(mut self, memory: ProbeMemory) -> Self {
+        (self.last, self.step) = (memory.last, memory.step);
+        self.book.follow(memory.work);
+        self
     }
 
     /// Takes the residuals of a set of equalities into the measurement.

@@ -76,43 +76,101 @@ where
     S: Stepper + ?Sized,
     P: Probe<State = S::State> + ?Sized,
 {
-    let mut measurement = Measurement::default();
-    probe.measure(state, &mut measurement);
-    let mut ledger = Ledger::open(&measurement, probe.invariants(), probe.gaps());
-    ledger.accounts = probe.accounts();
-    ledger.driven = probe.is_driven();
-    ledger.potential_scale = probe.potential_scale(state);
-    ledger.conserved = probe.conserved();
-    ledger.work = probe.workers().into_iter().map(|name| (name, 0.0)).collect();
-    let none = Events::default();
-    if observer.observe(0, state, &measurement, &none).is_break() {
-        return Ok(Outcome { ledger, stopped: steps > 0 });
-    }
-    if let Some(found) = measurement.not_finite() {
-        let source = not_finite(measurement.t, found, ledger.gap_names());
-        return Err(RunError { step: 0, source, ledger: Box::new(ledger) });
-    }
-    let mut before = state.clone();
-    for step in 1..=steps {
-        before.clone_from(state);
-        let report: StepReport = match stepper.step(state) {
-            Ok(report) => report,
-            Err(source) => return Err(RunError { step, source, ledger: Box::new(ledger) }),
+    let (mut course, mut flow) = Course::begin(probe, state, steps, observer)?;
+    while flow.is_continue() && !course.is_over() {
+        flow = match course.advance(stepper, probe, state, observer) {
+            Ok(flow) => flow,
+            Err(source) => return Err(course.failed(source)),
         };
-        probe.tell(state, stepper.equality_impulses(), stepper.events());
-        probe.measure(state, &mut measurement);
-        if let Some(found) = measurement.not_finite() {
-            state.clone_from(&before);
-            let source = not_finite(probe.time(state), found, ledger.gap_names());
-            return Err(RunError { step, source, ledger: Box::new(ledger) });
-        }
-        ledger.step(&report, stepper.events());
-        ledger.measurement(&measurement);
-        if observer.observe(step, state, &measurement, stepper.events()).is_break() {
-            return Ok(Outcome { ledger, stopped: step < steps });
-        }
     }
-    Ok(Outcome { ledger, stopped: false })
+    Ok(course.end())
+}
+
+/// A run between two of its steps, for drivers that change the stepper or the probe on the way: what [`run_steps`] is made of.
+#[derive(Debug)]
+pub struct Course<S> {
+    /// The account so far.
+    pub ledger: Ledger,
+    measurement: Measurement,
+    before: S,
+    step: usize,
+    steps: usize,
+}
+
+impl<S: Clone> Course<S> {
+    /// Opens the account at the start; whether the observer lets the run go on.
+    ///
+    /// # Errors
+    /// A start that is not finite.
+    pub fn begin<P>(
+        probe: &mut P,
+        state: &S,
+        steps: usize,
+        observer: &mut impl Observer<S>,
+    ) -> Result<(Self, ControlFlow<()>), RunError>
+    where
+        P: Probe<State = S> + ?Sized,
+    {
+        let mut measurement = Measurement::default();
+        probe.measure(state, &mut measurement);
+        let mut ledger = Ledger::open(&measurement, probe.invariants(), probe.gaps());
+        ledger.accounts = probe.accounts();
+        ledger.driven = probe.is_driven();
+        ledger.potential_scale = probe.potential_scale(state);
+        ledger.conserved = probe.conserved();
+        ledger.work = probe.workers().into_iter().map(|name| (name, 0.0)).collect();
+        let flow = observer.observe(0, state, &measurement, &Events::default());
+        let course = Self { ledger, measurement, before: state.clone(), step: 0, steps };
+        if let Some(found) = course.measurement.not_finite().filter(|_| flow.is_continue()) {
+            let source = not_finite(course.measurement.t, found, course.ledger.gap_names());
+            return Err(RunError { step: 0, source, ledger: Box::new(course.ledger) });
+        }
+        Ok((course, flow))
+    }
+
+    /// Takes a step, measures and observes it; whether the observer lets the run go on.
+    ///
+    /// # Errors
+    /// A step that fails; `state` is the one before, and the step may be taken again otherwise.
+    pub fn advance<T, P>(
+        &mut self,
+        stepper: &mut T,
+        probe: &mut P,
+        state: &mut S,
+        observer: &mut impl Observer<S>,
+    ) -> Result<ControlFlow<()>, StepError>
+    where
+        T: Stepper<State = S> + ?Sized,
+        P: Probe<State = S> + ?Sized,
+    {
+        self.before.clone_from(state);
+        let report: StepReport = stepper.step(state)?;
+        probe.tell(state, stepper.equality_impulses(), stepper.events());
+        probe.measure(state, &mut self.measurement);
+        if let Some(found) = self.measurement.not_finite() {
+            state.clone_from(&self.before);
+            return Err(not_finite(probe.time(state), found, self.ledger.gap_names()));
+        }
+        self.step += 1;
+        self.ledger.step(&report, stepper.events());
+        self.ledger.measurement(&self.measurement);
+        Ok(observer.observe(self.step, state, &self.measurement, stepper.events()))
+    }
+
+    /// Whether all steps have been taken.
+    pub fn is_over(&self) -> bool {
+        self.step == self.steps
+    }
+
+    /// The run that ends here, before its last step if it was stopped.
+    pub fn end(self) -> Outcome {
+        Outcome { stopped: self.step < self.steps, ledger: self.ledger }
+    }
+
+    /// The run whose next step failed so.
+    pub fn failed(self, source: StepError) -> RunError {
+        RunError { step: self.step + 1, source, ledger: Box::new(self.ledger) }
+    }
 }
 
 /// The error of a step that began at `t` and whose measurement is not finite.

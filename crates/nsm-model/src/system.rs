@@ -7,10 +7,14 @@
 //! together from [`Field`]s, so a user's own potential or constraint is a field written by hand or
 //! derived from a formula, and the integrators cannot tell.
 
+use std::sync::Arc;
+
 use nsm_constraints::multibody::Gauge;
 use nsm_constraints::{Field, Rows, Switching, TangentRows};
 
-use crate::{ContactLaw, DryRows, Force, Mass, State, SystemError, VariableMass, project_start};
+use crate::{
+    ContactLaw, DryRows, Force, Invariant, Mass, State, SystemError, VariableMass, project_start,
+};
 
 /// A mechanical system in coordinates $q \in \mathbb{R}^n$.
 ///
@@ -35,15 +39,18 @@ use crate::{ContactLaw, DryRows, Force, Mass, State, SystemError, VariableMass, 
 /// assert_eq!(ball.potential().sum(&start.q, start.t), 9.8);
 /// # Ok::<(), nsm_model::SystemError>(())
 /// ```
+///
+/// Copies share what they are made of: adding contacts to a copy costs no more than those contacts and a list of the rest.
+#[derive(Clone)]
 pub struct System {
     names: Vec<String>,
     mass: Mass,
-    variable_mass: Option<Box<dyn VariableMass>>,
+    variable_mass: Option<Arc<dyn VariableMass>>,
     potential: Rows,
-    forces: Vec<Box<dyn Force>>,
+    forces: Vec<Arc<dyn Force>>,
     force_names: Vec<String>,
     equalities: Rows,
-    switching: Option<Switching>,
+    switching: Option<Arc<Switching>>,
     inequalities: Rows,
     pub(crate) tangents: TangentRows,
     /// Law of every gap; those beyond its end are elastic and without friction.
@@ -54,59 +61,6 @@ pub struct System {
     invariants: Vec<Invariant>,
     /// Angles whose turns are counted, and the coordinates that count them.
     turns: Vec<(Gauge, usize)>,
-}
-
-/// A quantity of $q$ and $p$ that the ledger tracks, such as a momentum map.
-pub struct Invariant {
-    /// Name in tables and files.
-    pub name: String,
-    /// Whether it should stay what it is: tables then speak of its drift.
-    pub conserved: bool,
-    value: PhaseFunction,
-}
-
-/// An entry of a vector; NaN where a user's invariant names a coordinate that the system lacks.
-fn entry(x: &[f64], i: usize) -> f64 {
-    x.get(i).copied().unwrap_or(f64::NAN)
-}
-
-/// A function of $(q, p)$.
-type PhaseFunction = Box<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>;
-
-impl Invariant {
-    /// A quantity given by a function of positions and momenta.
-    pub fn new(
-        name: impl Into<String>,
-        value: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static,
-    ) -> Self {
-        Self { name: name.into(), conserved: true, value: Box::new(value) }
-    }
-
-    /// The same quantity as something to look at, that nothing conserves.
-    #[must_use]
-    pub fn observed(mut self) -> Self {
-        self.conserved = false;
-        self
-    }
-
-    /// Total momentum $\sum p_i$ over the given coordinates.
-    pub fn linear_momentum(name: impl Into<String>, coordinates: &[usize]) -> Self {
-        let coordinates = coordinates.to_vec();
-        Self::new(name, move |_, p| coordinates.iter().map(|&i| entry(p, i)).sum())
-    }
-
-    /// Angular momentum $\sum (x\\,p_y - y\\,p_x)$ over planar points given by their two coordinates.
-    pub fn angular_momentum(name: impl Into<String>, points: &[[usize; 2]]) -> Self {
-        let points = points.to_vec();
-        Self::new(name, move |q, p| {
-            points.iter().map(|&[x, y]| entry(q, x) * entry(p, y) - entry(q, y) * entry(p, x)).sum()
-        })
-    }
-
-    /// Its value.
-    pub fn value(&self, q: &[f64], p: &[f64]) -> f64 {
-        (self.value)(q, p)
-    }
 }
 
 impl System {
@@ -140,7 +94,7 @@ impl System {
     /// If it has no coordinates.
     pub fn with_variable_mass(mass: impl VariableMass + 'static) -> Result<Self, SystemError> {
         let mut system = Self::new(Mass::diagonal(&vec![0.0; mass.dimension()])?);
-        system.variable_mass = Some(Box::new(mass));
+        system.variable_mass = Some(Arc::new(mass));
         Ok(system)
     }
 
@@ -192,7 +146,7 @@ impl System {
         force: impl Force + 'static,
     ) -> Result<Self, SystemError> {
         nsm_constraints::check_coordinates(name, force.coordinates(), self.dimension())?;
-        self.forces.push(Box::new(force));
+        self.forces.push(Arc::new(force));
         self.force_names.push(name.to_owned());
         Ok(self)
     }
@@ -225,7 +179,7 @@ impl System {
         if switching.is_empty() {
             return Err(SystemError::Uncovered);
         }
-        self.switching = Some(switching);
+        self.switching = Some(Arc::new(switching));
         Ok(self)
     }
 
@@ -294,7 +248,10 @@ impl System {
                 unit[i] = 0.0;
                 entry
             };
-            let xi: Vec<f64> = (0..n).map(&mut along).collect();
+            let xi: Vec<f64> = match momentum.direction(q) {
+                Some(direction) => direction,
+                None => (0..n).map(&mut along).collect(),
+            };
             let idle = |columns: &[usize], force: &[f64]| {
                 let terms = columns.iter().zip(force).map(|(&k, f)| f * xi[k]);
                 let (sum, scale) = terms.fold((0.0, 0.0), |(s, a), x| (s + x, a + x.abs()));
@@ -317,14 +274,14 @@ impl System {
                 rows.gradients(q, t, &mut gradients);
                 (0..rows.len()).all(|i| idle(rows.columns(i), &gradients[rows.span(i)]))
             };
+            let mut values = vec![0.0; self.tangents.entries()];
             let rubs = |i: usize| {
-                let mut values = vec![0.0; self.tangents.entries()];
                 self.tangents.coefficients(i, q, t, &mut values);
                 (0..2).all(|k| idle(self.tangents.columns(i, k), &values[self.tangents.span(i, k)]))
             };
             let sliding =
                 (0..self.inequalities.len()).filter(|&i| self.contact_law(i).friction > 0.0);
-            let modes = self.switching.as_ref().map_or(&[][..], Switching::all_rows);
+            let modes = self.switching.as_deref().map_or(&[][..], Switching::all_rows);
             sliding.into_iter().all(rubs)
                 && idle(&all, &slope)
                 && forces
@@ -396,7 +353,7 @@ impl System {
     }
 
     /// The forces that no potential gives.
-    pub fn forces(&self) -> &[Box<dyn Force>] {
+    pub fn forces(&self) -> &[Arc<dyn Force>] {
         &self.forces
     }
 
@@ -412,7 +369,7 @@ impl System {
 
     /// The equality constraints that change with the mode.
     pub fn switching(&self) -> Option<&Switching> {
-        self.switching.as_ref()
+        self.switching.as_deref()
     }
 
     /// The inequality constraints, one gap a row.

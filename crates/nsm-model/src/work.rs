@@ -31,6 +31,15 @@ pub(crate) struct WorkBook<'a> {
     pub(crate) work: Vec<f64>,
 }
 
+/// What a [`WorkBook`] has booked, and from where it goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkMemory {
+    before: Option<State>,
+    last: Vec<f64>,
+    told: Option<Vec<f64>>,
+    work: Vec<f64>,
+}
+
 impl<'a> WorkBook<'a> {
     pub(crate) fn new(system: &'a System) -> Self {
         let moving = |rows: &Rows| {
@@ -53,6 +62,22 @@ impl<'a> WorkBook<'a> {
             block: vec![0.0; largest],
             system,
         }
+    }
+
+    /// The account so far.
+    pub(crate) fn memory(&self) -> WorkMemory {
+        WorkMemory {
+            before: self.before.clone(),
+            last: self.last.clone(),
+            told: self.told.clone(),
+            work: self.work.clone(),
+        }
+    }
+
+    /// Goes on with the account of a system with the same forces, potential and equalities.
+    pub(crate) fn follow(&mut self, memory: WorkMemory) {
+        let WorkMemory { before, last, told, work } = memory;
+        (self.before, self.last, self.told, self.work) = (before, last, told, work);
     }
 
     /// Names of what does work, in the order of `work`.

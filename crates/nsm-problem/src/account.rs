@@ -24,7 +24,7 @@ pub(crate) struct Account {
     steps: usize,
     gaps: Vec<Band>,
     contacts: Vec<ContactTotal>,
-    accounts: Accounts,
+    pub(crate) accounts: Accounts,
     step: f64,
     below: usize,
     most: usize,

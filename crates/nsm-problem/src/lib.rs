@@ -33,7 +33,9 @@ mod bushing;
 pub mod compare;
 mod contact;
 mod coordinates;
+mod crowd;
 mod curve;
+mod drive;
 mod element;
 mod equality;
 mod error;
@@ -74,6 +76,7 @@ mod units;
 
 pub use account::{Answers, ContactTotal, Instant, Questions, Window};
 pub use contact::Contacts;
+pub use crowd::Crowd;
 pub use curve::{Axes, Curve};
 pub use error::{Place, ProblemError};
 pub use expect::{Expectation, Verdict};
@@ -101,16 +104,13 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
-use account::Account;
+use drive::{drive, drive_mechanism};
 use members::{Alone, Only};
-use nsm_constraints::multibody::Mechanism;
 use nsm_formula::Foreign;
-use nsm_model::{Probe, State, Stepper, System, SystemProbe, Warning, run_steps};
+use nsm_model::{SystemProbe, Warning};
 use nsm_vi::rigid::RigidProbe;
-use parts::Parts;
 use read::{prepared, read_output, read_picture, read_runs, read_subject, text_of};
 use reader::{Reader, Source};
-use record::Recorder;
 use toml::de::DeTable;
 
 /// A problem: what moves, how it starts, which runs to make, what must come out.
@@ -312,13 +312,16 @@ impl Problem {
                 let mut probe = SystemProbe::new(system);
                 drive(run, &mut *stepper, &mut probe, &**system, start.clone(), folder, watch)
             }
-            Subject::Mechanism { mechanism, system, start, .. } => {
-                drive_mechanism(run, (mechanism, system, start), folder, watch)
+            Subject::Mechanism { mechanism, system, crowd, start, .. } => {
+                let crowd = crowd.as_deref();
+                drive_mechanism(run, (mechanism, system, crowd, start), folder, watch)
             }
             Subject::Rigid { world, start, contacts } if !run.method.facts.bodies => {
-                let (mechanism, system, start) = multibody::free_bodies(world, start, contacts)
-                    .map_err(|e| run.place.system(&e))?;
-                drive_mechanism(run, (&mechanism, &system, &start), folder, watch)
+                let (mechanism, system, crowd, start) =
+                    multibody::free_bodies(world, start, contacts)
+                        .map_err(|e| run.place.system(&e))?;
+                let parts = (&mechanism, &system, crowd.as_ref(), &start);
+                drive_mechanism(run, parts, folder, watch)
             }
             Subject::Rigid { world, start, .. } => {
                 let mut stepper = run
@@ -384,83 +387,5 @@ fn parse_table(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ProblemError> {
         let line =
             e.span().map(|span| 1 + text.bytes().take(span.start).filter(|&b| b == b'\n').count());
         ProblemError { file: None, line, key: String::new(), message: e.message().to_owned() }
-    })
-}
-
-/// Drives a mechanism to its end.
-fn drive_mechanism(
-    run: &Run,
-    (mechanism, system, start): (&Mechanism, &System, &State),
-    folder: Option<&Path>,
-    watch: Watch<'_>,
-) -> Result<RunResult, ProblemError> {
-    let mut stepper = run.stepper(system, start, Some(mechanism))?;
-    let mut probe = SystemProbe::new(system);
-    let layout = Parts::new(mechanism, system, run.method.own_friction);
-    drive(run, &mut *stepper, &mut probe, &layout, start.clone(), folder, watch)
-}
-
-/// Drives any stepper to its end and packs up what it left.
-fn drive<S, P, L>(
-    run: &Run,
-    stepper: &mut (dyn Stepper<State = S> + '_),
-    probe: &mut P,
-    layout: &L,
-    mut state: S,
-    folder: Option<&Path>,
-    watch: Watch<'_>,
-) -> Result<RunResult, ProblemError>
-where
-    S: Clone,
-    P: Probe<State = S>,
-    L: Layout<S>,
-{
-    let (invariants, gaps, rubbing) = (probe.invariants(), probe.gaps(), probe.rubbing());
-    let pace = (run.step, run.steps);
-    let parts = (rubbing.len(), probe.accounts());
-    let account = Account::new(&run.questions, probe.time(&state), pace, parts);
-    let mut recorder = Recorder::new(layout, &invariants, (&gaps, &rubbing), run, account, watch);
-    let unwritable = |e: std::io::Error, folder: &Path| {
-        run.place.error(format!("cannot write to the output folder {}: {e}", folder.display()))
-    };
-    if let Some(folder) = folder {
-        recorder = recorder.writing_to(folder, &run.name).map_err(|e| unwritable(e, folder))?;
-    }
-    let now = || watch.clock.map(|clock| clock());
-    let begun = now();
-    let outcome = run_steps(stepper, probe, &mut state, run.steps, &mut recorder);
-    let seconds = begun.zip(now()).map(|(begun, ended)| ended - begun);
-    recorder.finish();
-    let unwritten = recorder.failure.take().map(|error| error.to_string());
-    let (ledger, failure, interrupted) = match outcome {
-        Ok(outcome) => (outcome.ledger, None, outcome.stopped),
-        Err(error) => {
-            let message = error.to_string();
-            (*error.ledger, Some(message), false)
-        }
-    };
-    let Recorder { account, recording, .. } = recorder;
-    Ok(RunResult {
-        name: run.name.clone(),
-        family: run.family.clone(),
-        method: run.method.name().to_owned(),
-        recommended: run.method.recommended,
-        step: run.step,
-        varied: run.varied.clone(),
-        ledger,
-        answers: account.answers(&rubbing),
-        reactions: if recording.reactions.is_empty() {
-            Named::default()
-        } else {
-            result::reactions(&recording)
-        },
-        recording,
-        end: layout.state(&state),
-        form: layout.form(),
-        seconds,
-        unwritten,
-        failure,
-        interrupted,
-        printed: std::sync::OnceLock::new(),
     })
 }

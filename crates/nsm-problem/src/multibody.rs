@@ -18,7 +18,7 @@ use super::reader::Reader;
 use super::rigid::{read_euler, read_inertia, read_planes, read_rotation, read_shape};
 use super::start_velocity::{Given, along_joints};
 use super::touching::{limited, strangers, with_contacts};
-use super::{Contacts, Place, ProblemError, Subject};
+use super::{Contacts, Crowd, Place, ProblemError, Subject};
 use nsm_formula::nearest;
 
 /// Tables that make rigid bodies a mechanism.
@@ -115,10 +115,13 @@ pub(crate) fn read_mechanism(
         );
         reader.note("body", &what);
     }
-    let system = with_contacts(system, &mechanism, touching, &planes, &contacts)
+    let (system, crowd) = with_contacts(system, &mechanism, touching, &planes, &contacts)
         .map_err(|e| place.system(&e))?;
     system.frictional_laws(None, None).map_err(|e| reader.place_of("friction").system(&e))?;
-    let system = with_tracked(with_momenta(system, &mechanism, &state), &mechanism, reader)?;
+    let judged = crowded(crowd.as_ref(), &system, &mechanism, &state);
+    let judged = judged.map_err(|e| place.system(&e))?;
+    let system = with_momenta(system, judged.as_ref(), &mechanism, &state);
+    let system = with_tracked(system, &mechanism, reader)?;
     if let (Some(body), Some(rate)) = (hanging.first(), rated) {
         return Err(rate.error(format!(
             "`{}` hangs on joints and has a velocity of its own: give rates of joints or velocities of such bodies, not both",
@@ -129,9 +132,15 @@ pub(crate) fn read_mechanism(
         state = along_joints(&system, &state, &mechanism, &hanging)?;
     }
     read_start(reader, &system, &mut state)?;
+    if let Some(listed) =
+        crowded(crowd.as_ref(), &system, &mechanism, &state).map_err(|e| place.system(&e))?
+    {
+        check_start(&listed, &state, Tolerance::default()).map_err(|e| place.system(&e))?;
+    }
     let (mechanism, system) = (Box::new(mechanism), Box::new(system));
     let planes = planes.into_iter().map(|(_, plane)| plane).collect();
-    Ok(Subject::Mechanism { mechanism, shapes, planes, system, start: state })
+    let crowd = crowd.map(Box::new);
+    Ok(Subject::Mechanism { mechanism, shapes, planes, system, crowd, start: state })
 }
 
 /// Bodies without joints as a mechanism: methods for coordinates move them too.
@@ -139,7 +148,7 @@ pub(crate) fn free_bodies(
     world: &RigidWorld,
     start: &RigidState,
     contacts: &Contacts,
-) -> Result<(Mechanism, System, State), SystemError> {
+) -> Result<(Mechanism, System, Option<Crowd>, State), SystemError> {
     let mut shapes = Vec::new();
     let mut mechanism = Mechanism::new().with_gravity((*world.gravity()).into())?;
     for (body, state) in world.bodies().iter().zip(&start.bodies) {
@@ -163,30 +172,52 @@ pub(crate) fn free_bodies(
     state.t = start.t;
     let planes: Vec<(String, Plane)> =
         world.plane_names().map(str::to_owned).zip(world.planes().iter().copied()).collect();
-    let system = with_contacts(system, &mechanism, &shapes, &planes, contacts)?;
-    check_start(&system, &state, Tolerance::default())?;
-    let system = with_momenta(system, &mechanism, &state);
-    Ok((mechanism, system, state))
+    let (system, crowd) = with_contacts(system, &mechanism, &shapes, &planes, contacts)?;
+    let judged = crowded(crowd.as_ref(), &system, &mechanism, &state)?;
+    check_start(judged.as_ref().unwrap_or(&system), &state, Tolerance::default())?;
+    let system = with_momenta(system, judged.as_ref(), &mechanism, &state);
+    Ok((mechanism, system, crowd, state))
+}
+
+/// The system with what touches in a crowd at the start.
+fn crowded(
+    crowd: Option<&Crowd>,
+    system: &System,
+    mechanism: &Mechanism,
+    start: &State,
+) -> Result<Option<System>, SystemError> {
+    crowd.map(|crowd| crowd.at_start(system, mechanism, start)).transpose()
 }
 
 /// Tracks the momentum `px` to `pz` and the angular momentum `Lx` to `Lz` about the origin, of all parts together; those that
 /// gravity, a load or a joint to the ground changes are no invariants.
-fn with_momenta(mut system: System, mechanism: &Mechanism, start: &State) -> System {
+fn with_momenta(
+    mut system: System,
+    crowded: Option<&System>,
+    mechanism: &Mechanism,
+    start: &State,
+) -> System {
     let judged = |system: &System, momentum: Invariant| {
-        let protected = system.protects(&momentum, start);
+        let protected = crowded.unwrap_or(system).protects(&momentum, start);
         if protected { momentum } else { momentum.observed() }
     };
     let mechanism = Arc::new(mechanism.clone());
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
         let whole = Arc::clone(&mechanism);
         let momentum = move |_: &[f64], p: &[f64]| whole.linear_momentum(p)[k];
-        let momentum = judged(&system, Invariant::new(format!("p{axis}"), momentum));
+        let whole = Arc::clone(&mechanism);
+        let momentum = Invariant::new(format!("p{axis}"), momentum)
+            .along(move |q| whole.translation(k, q.len()));
+        let momentum = judged(&system, momentum);
         system = system.with_invariant(momentum);
     }
     for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
         let whole = Arc::clone(&mechanism);
         let momentum = move |q: &[f64], p: &[f64]| whole.angular_momentum(q, p)[k];
-        let momentum = judged(&system, Invariant::new(format!("L{axis}"), momentum));
+        let whole = Arc::clone(&mechanism);
+        let momentum =
+            Invariant::new(format!("L{axis}"), momentum).along(move |q| whole.rotation(k, q));
+        let momentum = judged(&system, momentum);
         system = system.with_invariant(momentum);
     }
     system

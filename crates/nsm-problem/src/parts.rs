@@ -33,6 +33,11 @@ impl<'a> Parts<'a> {
 }
 
 impl Parts<'_> {
+    /// Whether constraints carry forces that have a name.
+    pub(crate) fn carries(&self) -> bool {
+        self.reactions.is_some()
+    }
+
     /// What joints and the rows of motors, rods and gears carry, given what every equality does.
     fn carried(&self, equalities: &[f64], q: &[f64], out: &mut Vec<f64>) {
         let rows = self.system.equalities();

@@ -5,7 +5,7 @@ use nsm_geom::{Plane, Shape};
 use nsm_model::{State, System};
 use nsm_vi::rigid::{RigidState, RigidWorld};
 
-use super::Contacts;
+use super::{Contacts, Crowd};
 
 /// What moves.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub enum Subject {
         planes: Vec<Plane>,
         /// The mechanics, in the coordinates of the parts.
         system: Box<System>,
+        /// Bodies of which there are too many for all their pairs to stand among the gaps of the system.
+        crowd: Option<Box<Crowd>>,
         /// The state at the start.
         start: State,
     },

@@ -4,16 +4,18 @@ use nsm_constraints::multibody::{End, Mechanism, NodeId};
 use nsm_geom::{Plane, Shape};
 use nsm_model::{ContactLaw, System, SystemError};
 
-use super::Contacts;
+use super::{Contacts, Crowd};
 
-/// Lets shapes touch planes and each other, but for pairs that are ignored or that a joint connects.
+/// Lets shapes touch planes and each other, but for pairs that are ignored or that a joint connects. Many bodies are a crowd, whose pairs are found
+/// while it moves.
 pub(super) fn with_contacts(
     mut system: System,
     mechanism: &Mechanism,
     shapes: &[(NodeId, Shape)],
     planes: &[(String, Plane)],
     contacts: &Contacts,
-) -> Result<System, SystemError> {
+) -> Result<(System, Option<Crowd>), SystemError> {
+    let crowd = Crowd::of(mechanism, shapes, contacts)?;
     let names: Vec<&str> = mechanism.nodes().map(|(name, _)| name).collect();
     // Limits of joints and ropes come first, and do not rub.
     let mut laws: Vec<ContactLaw> = mechanism
@@ -37,7 +39,8 @@ pub(super) fn with_contacts(
                 laws.resize(system.inequalities().len(), law);
             }
         }
-        for (other, other_shape) in &shapes[..k] {
+        let listed = if crowd.is_some() { &[] } else { &shapes[..k] };
+        for (other, other_shape) in listed {
             let other_name = names[other.index()];
             let still = mechanism.stands(*node) && mechanism.stands(*other);
             if still || contacts.ignores(other_name, name) || joined(mechanism, *node, *other) {
@@ -45,19 +48,24 @@ pub(super) fn with_contacts(
             }
             let pair = ((*other, other_shape), (*node, shape));
             let contact = format!("{other_name}-{name}");
-            system = system.with_pair_contact(mechanism, pair.0, pair.1, &contact).map_err(
-                |error| SystemError::DoesNotFit {
-                    method: "contact between these bodies",
-                    why: format!(
-                        "{error}; `[[contact]]` with `between = [\"{other_name}\", \"{name}\"]` and `ignore = true` lets them pass through each other"
-                    ),
-                },
-            )?;
+            system = system
+                .with_pair_contact(mechanism, pair.0, pair.1, &contact)
+                .map_err(|error| no_gap(&error, other_name, name))?;
             let law = contacts.law(other_name, name);
             laws.resize(system.inequalities().len(), law);
         }
     }
-    system.with_contact_laws(&laws)
+    Ok((system.with_contact_laws(&laws)?, crowd))
+}
+
+/// Shapes without a gap between them, and what to do.
+pub(super) fn no_gap(error: &SystemError, one: &str, other: &str) -> SystemError {
+    SystemError::DoesNotFit {
+        method: "contact between these bodies",
+        why: format!(
+            "{error}; `[[contact]]` with `between = [\"{one}\", \"{other}\"]` and `ignore = true` lets them pass through each other"
+        ),
+    }
 }
 
 /// The joint or rope to which a limit belongs: `knee` of `knee: upper`.

@@ -23,6 +23,9 @@ mod rub;
 
 pub(crate) use rub::Rubbing;
 
+/// Room for so many contacts in one jump is there from the start; where more take part it grows, and stays.
+const ROOM: usize = 32;
+
 /// The contacts of a system and the workspace of their impacts.
 #[derive(Debug)]
 pub(crate) struct Contacts<'a> {
@@ -82,9 +85,9 @@ impl<'a> Contacts<'a> {
             rate: Vec::with_capacity(k),
             approach: Vec::with_capacity(k),
             lambda: Vec::with_capacity(k),
-            responses: vec![0.0; k * n],
-            gram: vec![0.0; k * k],
-            kernel: GramNnls::new(k),
+            responses: vec![0.0; k.min(ROOM) * n],
+            gram: vec![0.0; k.min(ROOM).pow(2)],
+            kernel: GramNnls::new(k.min(ROOM)),
             rubbing: None,
         })
     }
@@ -239,6 +242,7 @@ impl<'a> Contacts<'a> {
         if self.b.iter().all(|b| *b >= 0.0) {
             return Ok(0);
         }
+        self.make_room(k);
         for (j, &contact) in self.active.iter().enumerate() {
             let (r, g) = saddle.rhs();
             r.fill(0.0);
@@ -281,6 +285,18 @@ impl<'a> Contacts<'a> {
             axpy(self.lambda[j], &self.responses[j * n..(j + 1) * n], x);
         }
         Ok(report.iterations as usize)
+    }
+
+    /// Storage for so many contacts that take part.
+    fn make_room(&mut self, k: usize) {
+        if self.responses.len() < k * self.n {
+            self.responses.resize(k * self.n, 0.0);
+        }
+        if self.gram.len() < k * k {
+            let room = k.next_power_of_two();
+            self.gram.resize(room * room, 0.0);
+            self.kernel = GramNnls::new(room);
+        }
     }
 
     /// $\sum_j \lambda_j \nabla g_j \cdot x$: the work of the impulses along `x`.

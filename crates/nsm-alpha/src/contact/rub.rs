@@ -13,7 +13,7 @@ use nsm_solvers::friction::{
 };
 use nsm_solvers::small::axpy;
 
-use super::Contacts;
+use super::{Contacts, ROOM};
 use crate::saddle::Saddle;
 
 /// Halvings of the interval in which the limiter is looked for.
@@ -68,8 +68,8 @@ impl<'a> Rubbing<'a> {
             coefficients: vec![0.0; system.tangents().entries()],
             drift: vec![[0.0; 2]; k],
             start: vec![0.0; 2 * k],
-            responses: vec![0.0; 3 * k * n],
-            full: Vec::with_capacity(9 * k * k),
+            responses: vec![0.0; 3 * k.min(ROOM) * n],
+            full: Vec::with_capacity(9 * k.min(ROOM).pow(2)),
             w: Delassus::default(),
             chosen: Vec::with_capacity(k),
             mu: Vec::with_capacity(k),
@@ -148,6 +148,9 @@ impl Contacts<'_> {
         let (n, k) = (x.len(), self.active.len());
         for vector in [&mut rub.free, &mut rub.before, &mut rub.rebound, &mut rub.mu] {
             vector.clear();
+        }
+        if rub.responses.len() < 3 * k * n {
+            rub.responses.resize(3 * k * n, 0.0);
         }
         let mut largest = 0.0_f64;
         for (j, &i) in self.active.iter().enumerate() {

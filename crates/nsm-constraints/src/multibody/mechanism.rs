@@ -115,6 +115,11 @@ impl Mechanism {
         Ok(id)
     }
 
+    /// The field of gravity.
+    pub fn gravity(&self) -> [f64; 3] {
+        self.gravity
+    }
+
     /// Whether a node stands still, as [`add_fixed`](Self::add_fixed) says.
     pub fn stands(&self, node: NodeId) -> bool {
         self.nodes.get(node.0).is_some_and(|n| n.stands)

@@ -146,6 +146,13 @@ impl Method {
     }
 }
 
+impl Facts {
+    /// Names of the methods of which something is true.
+    pub(crate) fn list(which: impl Fn(&Self) -> bool) -> String {
+        names(which)
+    }
+}
+
 /// Names of the methods of which something is true.
 fn names(which: impl Fn(&Facts) -> bool) -> String {
     METHODS.iter().filter(|m| which(m)).map(|m| m.name).collect::<Vec<_>>().join(", ")

@@ -17,6 +17,12 @@ const LONG_CHAIN: usize = 16;
 
 /// The method to take for what moves, if nobody says otherwise.
 pub fn recommend(subject: &Subject) -> Recommendation {
+    let touches = match subject {
+        Subject::Mechanism { crowd: Some(_), .. } | Subject::Rigid { .. } => true,
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. } => {
+            !system.inequalities().is_empty()
+        }
+    };
     let (name, why) = match subject {
         Subject::Rigid { .. } => (
             "lgvci",
@@ -33,7 +39,7 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             ("svci", "there is dry friction on freedoms, and it holds it, sticking exactly")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if system.variable_mass().is_some() && system.inequalities().is_empty() =>
+            if system.variable_mass().is_some() && !touches =>
         {
             (
                 "vi",
@@ -41,12 +47,12 @@ pub fn recommend(subject: &Subject) -> Recommendation {
             )
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if system.nonholonomic().is_some() && system.inequalities().is_empty() =>
+            if system.nonholonomic().is_some() && !touches =>
         {
             ("vi", "it holds rows on velocities, and keeps the energy over long times")
         }
         Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if !system.inequalities().is_empty()
+            if touches
                 && system.variable_mass().is_none()
                 && !system.mass().massless().is_empty() =>
         {
@@ -55,14 +61,10 @@ pub fn recommend(subject: &Subject) -> Recommendation {
                 "there are contacts and coordinates without mass, such as those of beams and flat bodies, and it holds both",
             )
         }
-        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. }
-            if !system.inequalities().is_empty() =>
-        {
-            (
-                "svci",
-                "there are contacts, and it holds impacts, losses and rest, with momenta exact",
-            )
-        }
+        Subject::Coordinates { system, .. } | Subject::Mechanism { system, .. } if touches => (
+            "svci",
+            "there are contacts, and it holds impacts, losses and rest, with momenta exact",
+        ),
         Subject::Mechanism { system, .. } if system.equalities().is_rheonomic() => (
             "vi",
             "a motor or another constraint moves by itself, and it holds that, with momenta exact",
