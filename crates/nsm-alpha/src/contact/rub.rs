@@ -288,8 +288,13 @@ impl Rubbing<'_> {
         self.q.clear();
         self.q.extend(self.free.iter().zip(&self.rebound).map(|(u, b)| u + alpha * b));
         self.problem.assemble(&self.w, &self.chosen, &self.q, &self.mu)?;
-        let options =
-            FrictionOptions { tolerance: 1e-13, enough: 1e-10, acceptable: 1e-6, patient: false };
+        let options = FrictionOptions {
+            tolerance: 1e-13,
+            enough: 1e-10,
+            acceptable: 1e-6,
+            patient: false,
+            ..FrictionOptions::default()
+        };
         let _ = self.solver.solve(&self.problem, &mut self.r, &options)?;
         self.change.clear();
         self.change.resize(self.r.len(), 0.0);

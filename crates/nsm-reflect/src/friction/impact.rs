@@ -102,6 +102,7 @@ impl Default for FrictionImpact {
                 enough: 1e-10,
                 acceptable: 1e-6,
                 patient: false,
+                ..FrictionOptions::default()
             },
             problem: FrictionProblem::default(),
             solver: FrictionSolver::default(),

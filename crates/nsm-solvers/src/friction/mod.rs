@@ -62,6 +62,8 @@ pub struct FrictionOptions {
     pub tolerance: f64,
     /// Residual at which the slower methods, those after Gauss–Seidel and Newton, are not tried any more.
     pub enough: f64,
+    /// Residual with which a quick method that no longer helps is left.
+    pub quick: f64,
     /// Residual up to which an answer is returned, with its residual, instead of an error.
     pub acceptable: f64,
     /// Whether to go on to the slow methods: proximal rounds and many alternating directions.
@@ -70,7 +72,7 @@ pub struct FrictionOptions {
 
 impl Default for FrictionOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-11, enough: 1e-11, acceptable: 1e-6, patient: true }
+        Self { tolerance: 1e-11, enough: 1e-11, quick: 3e-8, acceptable: 1e-6, patient: true }
     }
 }
 

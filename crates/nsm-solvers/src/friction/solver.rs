@@ -120,7 +120,7 @@ impl FrictionSolver {
         let tolerance = 0.3 * options.tolerance;
         let fair = tolerance.max(0.3 * options.enough);
         // The quick methods go on while they help.
-        let stall = fair.min(tolerance.max(QUICK));
+        let stall = fair.min(tolerance.max(options.quick));
         let crowd = problem.len() > MANY;
         let pile = is_pile(problem) && !options.patient;
         let slow = |m: &FrictionMethod| match m {
@@ -148,7 +148,7 @@ impl FrictionSolver {
                     newton::iterate(problem, work, memory, (enough, stall), most)
                 }
                 FrictionMethod::InteriorPoint => {
-                    let aim = if pile { enough.max(QUICK) } else { enough };
+                    let aim = if pile { enough.max(options.quick) } else { enough };
                     interior::iterate(problem, work, interior, aim, most)
                 }
                 FrictionMethod::Admm => admm::iterate(problem, work, enough, most),
@@ -171,9 +171,6 @@ impl FrictionSolver {
         finish(problem, work, r, options, (stage, iterations))
     }
 }
-
-/// Residual from which a quick method that no longer helps is left.
-const QUICK: f64 = 3e-8;
 
 /// The first of the stages, which are quick.
 const QUICKLY: usize = 3;

@@ -8,7 +8,7 @@ use super::island::{Job, Trouble, Workshop};
 use super::row::Row;
 use super::scene::Scene;
 use super::solve::{Known, Near};
-use super::stages::{CROWD, DIGITS, ENTERED, Memo, size};
+use super::stages::{CROWD, ENTERED, Memo, size};
 use crate::shared::slip;
 
 /// Slip above this share of the speed of its parties is slip.
@@ -82,8 +82,8 @@ impl Workshop {
         }
         for round in 0..=TURNS {
             let size = size(&self.q).max(scale);
-            let vague = if crowd { DIGITS * size } else { 0.0 };
-            let known = Known { scale, rounding: self.rounding, vague, near: Near::Any };
+            let (rounding, near) = (self.rounding, Near::Any);
+            let known = Known { scale, rounding, vague: 0.0, reached: 0.0, near };
             let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
             let residual = solved? / size;
             self.residual = self.residual.max(residual);

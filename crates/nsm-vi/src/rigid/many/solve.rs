@@ -9,8 +9,11 @@ use nsm_solvers::friction::{
 /// small part of the step, and the run warns of it.
 const AT_LAST: f64 = 1e-4;
 
-/// The same in crowds, where halves of a step are no easier.
-const IN_CROWDS: f64 = 1e-5;
+/// The same in heaps of more contacts than this, where smaller parts of a step are no easier and cost as much again.
+const IN_HEAPS: f64 = 1e-5;
+const HEAP: usize = 256;
+/// Residual with which quick methods are left in crowds, where they do not come further: an arch is solved to all digits in no time, a heap is not.
+const LEFT: f64 = 1e-6;
 
 /// Whether a guess is an answer. Jammed contacts have several, and the next one would be another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +31,10 @@ pub(super) enum Near {
 pub(super) struct Known {
     /// The speed by which velocities are measured.
     pub(super) scale: f64,
-    /// What is not known of $q$, and how far off the answer may be.
+    /// What is not known of $q$, how far off the answer may be, and how far off one was that no method bettered.
     pub(super) rounding: f64,
     pub(super) vague: f64,
+    pub(super) reached: f64,
     pub(super) near: Near,
 }
 
@@ -60,6 +64,7 @@ impl Default for Solve {
                 enough: 1e-6,
                 acceptable: 1e-6,
                 patient: false,
+                ..FrictionOptions::default()
             },
         }
     }
@@ -72,7 +77,7 @@ impl Solve {
         q: &[f64],
         friction: &[f64],
         r: &mut [f64],
-        Known { scale, rounding, vague, near }: Known,
+        Known { scale, rounding, vague, reached, near }: Known,
     ) -> Result<f64, FrictionError> {
         if let ([mu], &[n, s, t]) = (friction, q) {
             r.copy_from_slice(&solve_contact(self.w.own(0), &[n, s, t], *mu));
@@ -87,19 +92,21 @@ impl Solve {
         self.problem.assemble(&self.w, &self.chosen, q, friction)?;
         let size = self.problem.size();
         let part = (scale / size).max(1.0);
+        let crowd = friction.len() > CROWD;
         let options = FrictionOptions {
             tolerance: (self.options.tolerance * part).max(4.0 * rounding / size).max(vague / size),
             enough: (self.options.enough * part).max(4.0 * rounding / size),
+            quick: if crowd { LEFT } else { self.options.quick },
             acceptable: part
-                * match (self.at_last, friction.len() > CROWD) {
+                * match (self.at_last, friction.len() > HEAP) {
                     (true, _) => AT_LAST,
-                    (false, true) => IN_CROWDS,
+                    (false, true) => IN_HEAPS,
                     (false, false) => self.options.acceptable,
                 },
             ..self.options
         };
         let near = match near {
-            Near::Any => vague / size,
+            Near::Any => vague.max(reached) / size,
             Near::Enough => options.enough,
             Near::Acceptable => options.acceptable,
         };

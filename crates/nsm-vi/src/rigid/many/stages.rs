@@ -28,11 +28,9 @@ const IN_VAIN: usize = 16;
 const FULL: usize = 6;
 /// Rounds in which the point where a pair pushes still moves.
 const CENTRED: usize = 4;
-/// Contacts above which impulses are known to fewer digits: those of the first round, which the next ones change anyway, and those that are taken,
-/// relative to the velocities.
+/// Contacts above which the first round, which the next ones change anyway, is solved to so much of the velocities only.
 pub(super) const CROWD: usize = 64;
 const VAGUE: f64 = 1e-4;
-pub(super) const DIGITS: f64 = 1e-6;
 /// What a flight of a crowd enters by more than this share of the last change stays entered: rounds change less and less, by far.
 const CLEARLY: f64 = 0.03;
 /// How often features are looked for again, and how often those of a pair may be dropped.
@@ -209,18 +207,13 @@ impl Workshop {
             };
             let size = size(&self.q);
             // The first round of a crowd need not know more than the next one will change.
-            let least = (DIGITS * size).max(reached);
-            let vague = match (n > CROWD, round) {
-                (false, _) => 0.0,
-                (true, 0) => VAGUE * size,
-                (true, _) => least,
-            };
-            let known = Known { scale, rounding, vague, near };
+            let settles = n <= CROWD || round > 0;
+            let vague = if settles { 0.0 } else { VAGUE * size };
+            let known = Known { scale, rounding, vague, reached, near };
             let solved = self.solve.all(&self.q, &self.mu, &mut self.lambda, known);
             self.rounding = rounding;
             let defect = solved?;
-            let settles = vague <= least;
-            if round > 0 && defect > vague {
+            if n > CROWD && settles && defect > reached {
                 reached = 1.5 * defect;
             }
             let residual = defect / scale.max(size);

@@ -31,8 +31,13 @@ impl Friction {
             StepError::Friction { t, contact: name.to_owned(), residual }
         };
         problem.assemble(w, slots, rhs, mu).map_err(fail)?;
-        let mut options =
-            FrictionOptions { tolerance: 1e-13, enough: 1e-10, acceptable: 1e-8, patient: false };
+        let mut options = FrictionOptions {
+            tolerance: 1e-13,
+            enough: 1e-10,
+            acceptable: 1e-8,
+            patient: false,
+            ..FrictionOptions::default()
+        };
         if known > 0.0 {
             // The solver aims at a third of its tolerance.
             options.tolerance = options.tolerance.max(6.0 * known);
