@@ -1,6 +1,6 @@
 //! What every integrator does: take a step, say what happened in it.
 
-use crate::{ContactImpulse, StepError, Touch};
+use crate::{ContactImpulse, StepError, System, Touch};
 
 /// A method bound to a system, with all its workspace allocated.
 ///
@@ -197,6 +197,24 @@ impl Events {
         if let Some(head) = self.heads.last_mut() {
             head.touch_end = self.touches.len();
         }
+    }
+
+    /// Says where the contacts of the last event acted by the tangents of their gaps, from the configuration at its instant; nothing of gaps that
+    /// are no places.
+    pub fn place_at(&mut self, system: &System, q: &[f64], t: f64) {
+        let Some(last) = self.heads.len().checked_sub(1) else { return };
+        let before = last.checked_sub(1).map(|k| self.heads[k]);
+        let (start, rubbed) = before.map_or((0, 0), |head| (head.end, head.friction_end));
+        let head = &mut self.heads[last];
+        for k in start..head.end {
+            let contact = self.contacts[k];
+            let rubs = head.friction_end > rubbed;
+            let tangential = if rubs { self.tangential[rubbed + k - start] } else { [0.0; 2] };
+            let normal = self.impulses[k];
+            let booked = ContactImpulse { contact, normal, tangential, ..Default::default() };
+            self.touches.push(booked.touch_in(system, q, t));
+        }
+        head.touch_end = self.touches.len();
     }
 
     /// Books what a contact that was held did over the whole step, apart from events.

@@ -93,3 +93,57 @@ end = 1.2
     assert!(value("energy.max") <= value("energy.start") * (1.0 + 1e-12));
     assert!(value("energy.end") < value("energy.start") - 20.0);
 }
+
+/// A ball that falls on a floor and one that it falls on, in the coordinates of a mechanism and as rigid bodies: impacts have the places of their instants,
+/// not those of the ends of the steps.
+#[test]
+fn impacts_act_where_they_happen() {
+    for method in ["svci", "lgvci"] {
+        let text = format!(
+            r#"
+            title = "Two balls, one above the other"
+            gravity = [0, 0, -9.81]
+            restitution = 0.5
+            [[plane]]
+            name = "floor"
+            normal = [0, 0, 1]
+            [[body]]
+            name = "low"
+            mass = 1
+            shape = {{ sphere = 0.1 }}
+            position = [0.3, 0.2, 0.4]
+            [[body]]
+            name = "high"
+            mass = 1
+            shape = {{ sphere = 0.1 }}
+            position = [0.3, 0.2, 1.2]
+            [[run]]
+            method = "{method}"
+            step = 0.01
+            end = 0.5
+            "#
+        );
+        let problem = Problem::parse(&text).unwrap();
+        let result = problem.execute(&problem.runs[0], None, Watch::default()).unwrap();
+        let events = &result.recording.events;
+        assert!(events.len() > 1, "{method}: {}", events.len());
+        let mut pairs = 0;
+        for event in events {
+            let point = event.touches[0].unwrap().point;
+            assert!((point[0] - 0.3).abs() < 1e-12 && (point[1] - 0.2).abs() < 1e-12, "{point:?}");
+            if event.contacts[0].contains("floor") {
+                assert!(point[2].abs() < 1e-12, "{method}: {point:?}");
+            } else {
+                // Midway between the centres, of which the sum falls with g until the first impact: both at z0 - g t²/2 + what the low one has rebounded.
+                pairs += 1;
+                let (t, first) = (event.t, (2.0 * 0.3 / 9.81_f64).sqrt());
+                let low = 0.1 + 0.5 * 9.81 * first * (t - first) - 4.905 * (t - first).powi(2);
+                assert!((point[2] - low - 0.1).abs() < 1e-9, "{method}: {point:?}, {low}");
+            }
+            if pairs > 0 {
+                break;
+            }
+        }
+        assert_eq!(pairs, 1, "{method}");
+    }
+}

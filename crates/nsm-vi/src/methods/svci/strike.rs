@@ -84,6 +84,9 @@ impl SvciStepper<'_> {
         } else if rounds > 0 {
             self.staged.push_booked(t, change, rounds, taken.map(|&i| (i, impulse[i], work[i])));
         }
+        if rounds > 0 {
+            self.staged.place_at(system, &self.here.q, t);
+        }
         Ok(())
     }
 
