@@ -162,6 +162,11 @@ impl Workshop {
         let (mark, memos, t) = (self.booked.mark(), self.memos.len(), job.t);
         self.relaxes = depth % 2 == 1;
         let mut outcome = self.attempt(scene, job, tau, fresh, depth < DEPTH);
+        if depth == DEPTH && matches!(outcome, Err(Trouble::Stage { .. })) {
+            self.begin_again(job, base, (mark, memos, t));
+            self.relaxes = !self.relaxes;
+            outcome = self.attempt(scene, job, tau, false, false);
+        }
         if depth < DEPTH
             && job.raised.is_empty()
             && outcome.is_ok()
@@ -173,12 +178,7 @@ impl Workshop {
         let result = match outcome {
             Ok(()) => Ok(()),
             Err(_) if depth < deepest => {
-                for (k, &b) in job.bodies.iter().enumerate() {
-                    job.now[b] = self.stack[base + k];
-                }
-                self.booked.truncate(mark);
-                self.memos.truncate(memos);
-                job.t = t;
+                self.begin_again(job, base, (mark, memos, t));
                 self.run(scene, job, 0.5 * tau, depth + 1, false).and_then(|()| {
                     job.t = t + 0.5 * tau;
                     self.run(scene, job, 0.5 * tau, depth + 1, false)
@@ -189,6 +189,21 @@ impl Workshop {
         job.t = t;
         self.stack.truncate(base);
         result
+    }
+
+    /// Puts everything back to where an attempt began.
+    fn begin_again(
+        &mut self,
+        job: &mut Job<'_>,
+        base: usize,
+        (mark, memos, t): ((usize, usize, usize), usize, f64),
+    ) {
+        for (k, &b) in job.bodies.iter().enumerate() {
+            job.now[b] = self.stack[base + k];
+        }
+        self.booked.truncate(mark);
+        self.memos.truncate(memos);
+        job.t = t;
     }
 
     /// A couple with held contacts that ends inside each other, deeper than it began: its rows did not hold it.
@@ -269,7 +284,6 @@ impl Workshop {
                 }
                 self.late.clear();
                 if !entered {
-                    // What is late has had its chance.
                     self.commit_anyway(scene, job, left)?;
                     return Ok(());
                 }

@@ -7,7 +7,7 @@ use nsm_solvers::friction::{
 
 /// Residual up to which impulses are taken where halving the step has not helped. They enter what they touch by it times the way of that
 /// small part of the step, and the run warns of it.
-const AT_LAST: f64 = 1e-4;
+pub(super) const AT_LAST: f64 = 1e-4;
 
 /// The same in heaps of more contacts than this, where smaller parts of a step are no easier and cost as much again.
 const IN_HEAPS: f64 = 1e-5;

@@ -15,7 +15,7 @@ use nsm_geom::Vec3;
 use super::island::{CROWDED, Job, NONE, Trouble, Workshop};
 use super::row::{Row, centre};
 use super::scene::Scene;
-use super::solve::{Known, Near};
+use super::solve::{AT_LAST, Known, Near};
 use crate::shared::relaxation;
 
 /// Rounds of the iteration with frozen features.
@@ -231,8 +231,10 @@ impl Workshop {
             self.residual = self.residual.max(residual);
             let floor = rounding.max(CONVERGED * speed.max(size)).max(3.0 * defect);
             let stalls = round > 8 && worst.0 > 0.5 * last && worst.0 <= ACCEPTED * speed;
-            if settles && (worst.0 <= floor || stalls) {
-                let left = if stalls { worst.0 / speed } else { 0.0 };
+            // What cannot be halved any more is taken as a friction problem would be, and warned of.
+            let taken = self.solve.at_last && round + 1 == ROUNDS && worst.0 <= AT_LAST * speed;
+            if settles && (worst.0 <= floor || stalls || taken) {
+                let left = if stalls || taken { worst.0 / speed } else { 0.0 };
                 self.contact = self.contact.max(residual).max(left);
                 return Ok(Outcome::Flown);
             }
